@@ -1,0 +1,90 @@
+"""Everything that Bocage raises on purpose.
+
+::
+
+    BocageError
+    ├── SchemaError          a schema is incomplete, contradictory or unreadable
+    ├── PlanError            a question names something that the schema does not have
+    │   └── PredicateError   a filter cannot be read or does not fit its column
+    ├── EpsilonError         a privacy parameter that is not a positive amount of nine decimals
+    ├── LedgerError          the ledger refuses, or cannot be used
+    │   ├── BudgetExceeded   the charge does not fit; nothing was charged and no row was read
+    │   ├── ScopeClosed      the table or the analyst is frozen or revoked
+    │   ├── LedgerBusy       another process holds the ledger for too long; nothing was charged
+    │   └── LedgerCorrupt    the chain of entries does not verify
+    ├── EngineError          opaque by design: the charge stands, the reason is in the owner's log
+    │   └── SourceError      the owner's source cannot be opened as the schema says
+    └── RefusedVariant       an unsound variant was asked of a table that has a ledger
+
+Messages name the thing, the rule, the value given (where it is public) and the way out. None of
+them carries a private value or an exact count.
+"""
+
+from __future__ import annotations
+
+
+class BocageError(Exception):
+    """Base of all errors that Bocage raises on purpose."""
+
+
+class SchemaError(BocageError):
+    """A schema is incomplete, contradictory or unreadable."""
+
+
+class PlanError(BocageError):
+    """A question names something that the schema does not have."""
+
+
+class PredicateError(PlanError):
+    """A filter cannot be read or does not fit its column."""
+
+
+class EpsilonError(BocageError):
+    """A privacy parameter is not a positive amount with at most nine decimals."""
+
+
+class LedgerError(BocageError):
+    """The ledger refuses, or cannot be used."""
+
+
+class BudgetExceeded(LedgerError):
+    """The charge does not fit. Nothing was charged and no row was read.
+
+    Attributes
+    ----------
+    scope
+        Name of the scope that refused: a table, an analyst, a part.
+    asked, left, cap
+        Amounts as decimal strings.
+    """
+
+    def __init__(self, scope: str, *, asked: str, left: str, cap: str) -> None:
+        self.scope, self.asked, self.left, self.cap = scope, asked, left, cap
+        super().__init__(
+            f"epsilon={asked} was asked, but {scope} has {left} left of {cap}. "
+            "Lower epsilon, or ask the data owner for more. Nothing was charged."
+        )
+
+
+class ScopeClosed(LedgerError):
+    """The table or the analyst is frozen or revoked. Nothing was charged."""
+
+
+class LedgerBusy(LedgerError):
+    """Another process holds the ledger for too long. Nothing was charged."""
+
+
+class LedgerCorrupt(LedgerError):
+    """The chain of entries does not verify; no charge is accepted."""
+
+
+class EngineError(BocageError):
+    """The engine could not answer. The charge stands; the reason is in the owner's log."""
+
+
+class SourceError(EngineError):
+    """The owner's source cannot be opened as the schema says."""
+
+
+class RefusedVariant(BocageError):
+    """An unsound variant was asked of a table that has a ledger."""
