@@ -14,7 +14,6 @@ UNIT = 10**9
 LARGEST = 10**6 * UNIT  # no guarantee worth the name lies beyond; keeps sums far inside 63 bits
 
 
-
 @dataclass(frozen=True, order=True, slots=True)
 class Epsilon:
     """A non-negative amount of privacy loss, counted in units of 1e-9.
