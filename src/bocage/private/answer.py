@@ -1,0 +1,184 @@
+"""What is released: a noisy value with its error bar, its price and its ledger number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from html import escape
+from typing import Any
+
+from bocage.errors import PlanError
+
+Value = int | float | str
+
+
+class Kind(StrEnum):
+    """Where an answer comes from."""
+
+    RELEASE = "release"  # paid for, from the table
+    STORED = "stored"  # the same question was asked before: returned free
+    DRY_RUN = "dry run"  # from rows made up from the schema: says nothing about the table
+    PREVIEW = "preview"  # no value, only price and expected error
+
+
+@dataclass(frozen=True)
+class Item:
+    """One released number or choice, and the interval that holds the exact one with 95 %."""
+
+    key: str
+    value: Value | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to one question: one item, or one per cell.
+
+    Attributes
+    ----------
+    question
+        The question in words.
+    keys, values, lows, highs
+        Public keys, and for each the released value and its 95 % interval.
+    mechanism, scale
+        What noise was added, and its scale in the unit of the value.
+    splits
+        What a choice chose for each cell: a column and, if numeric, the code of its threshold.
+    plus_minus
+        Half the width of the 95 % interval of the noise, known before asking; None where it depends
+        on the table.
+    cost
+        Epsilon charged, as a decimal text.
+    entry
+        Number of the ledger entry that paid, or None without a ledger.
+    """
+
+    question: str
+    keys: tuple[str, ...]
+    values: tuple[Value | None, ...]
+    mechanism: str
+    scale: str
+    plus_minus: float | None
+    cost: str
+    adjacency: str
+    kind: Kind = Kind.RELEASE
+    lows: tuple[float | None, ...] | None = None
+    highs: tuple[float | None, ...] | None = None
+    splits: tuple[tuple[str, int | None], ...] | None = None
+    entry: int | None = None
+    remaining: str | None = None
+    note: str = ""
+
+    @property
+    def items(self) -> list[Item]:
+        """Keys, values and intervals together."""
+        nothing = (None,) * len(self.keys)
+        columns = (self.keys, self.values, self.lows or nothing, self.highs or nothing)
+        return [Item(*row) for row in zip(*columns, strict=True)]
+
+    @property
+    def value(self) -> Value | None:
+        """The value of an answer with one item."""
+        return self._only.value
+
+    @property
+    def interval(self) -> tuple[float | None, float | None]:
+        """The 95 % interval of an answer with one item."""
+        return self._only.low, self._only.high
+
+    def __getitem__(self, key: str) -> Item:
+        if key not in self.keys:
+            raise PlanError(f"the answer has no item {key!r}.")
+        return self.items[self.keys.index(key)]
+
+    @property
+    def _only(self) -> Item:
+        if len(self.keys) != 1:
+            raise PlanError("this answer has several items: use .values, .items or answer[key].")
+        return self.items[0]
+
+    def as_kind(self, kind: Kind, **changes: Any) -> Answer:
+        return replace(self, kind=kind, **changes)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Answer:
+        document = json.loads(text)
+        for field in ("keys", "values", "lows", "highs"):
+            document[field] = None if document[field] is None else tuple(document[field])
+        if document["splits"] is not None:
+            document["splits"] = tuple((name, at) for name, at in document["splits"])
+        return cls(**{**document, "kind": Kind(document["kind"])})
+
+    def __str__(self) -> str:
+        if len(self.keys) == 1:
+            lines = [f"{self.question}: {show(self.items[0])}"]
+        else:
+            width = max(map(len, self.keys), default=0)
+            lines = [self.question]
+            lines += [f"  {item.key:<{width}}  {show(item)}" for item in _shown(self.items)]
+        return "\n".join([*lines, f"  {self.footnote()}"])
+
+    def footnote(self) -> str:
+        """Mechanism, scale, price and ledger number in one line."""
+        facts = [self.mechanism, f"scale {self.scale}", f"epsilon {self.cost}"]
+        if self.kind is not Kind.RELEASE:
+            facts.insert(0, self.kind.value)
+        if self.kind is Kind.PREVIEW and self.plus_minus is not None:
+            facts.insert(1, f"± {figure(self.plus_minus)} at 95 %")
+        if self.entry is not None:
+            facts.append(f"ledger entry {self.entry}")
+        if self.remaining is not None:
+            facts.append(f"{self.remaining} left")
+        return " · ".join(fact for fact in [*facts, self.note] if fact)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(item.key)}</td><td style='text-align:right'><b>{escape(_value(item))}"
+            f"</b></td><td>{escape(_interval(item))}</td></tr>"
+            for item in _shown(self.items)
+        )
+        return (
+            f"<table><caption>{escape(self.question)}</caption><tr><th></th><th>value</th>"
+            f"<th>95 % interval</th></tr>{rows}</table><small>{escape(self.footnote())}</small>"
+        )
+
+    def __rich__(self) -> Any:
+        from bocage.private.draw import draw_answer  # noqa: PLC0415 - rich loads only when drawing
+
+        return draw_answer(self)
+
+
+def show(item: Item) -> str:
+    interval = _interval(item)
+    return f"{_value(item)}  {interval}" if interval else _value(item)
+
+
+def _value(item: Item) -> str:
+    return "–" if item.value is None else figure(item.value)
+
+
+def _interval(item: Item) -> str:
+    if item.low is None or item.high is None:
+        return ""
+    return f"[{figure(item.low)}, {figure(item.high)}]"
+
+
+def figure(value: Value) -> str:
+    """A number for people: thousands parted, six significant digits."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) or float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.6g}"
+
+
+def _shown(items: Sequence[Item], most: int = 60) -> list[Item]:
+    if len(items) <= most:
+        return list(items)
+    return [*items[: most - 1], Item(f"… {len(items) - most + 1} more", None)]

@@ -1,0 +1,87 @@
+"""Noisy counts: of all rows, of each cell, of each value of a column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bocage.epsilon import Epsilon
+from bocage.mechanisms import Noise
+from bocage.plan import Question, Tally
+from bocage.private.answer import Answer
+from bocage.private.query import Place, Query, Terms, laplace_answer
+from bocage.schema import Schema
+
+
+@dataclass(frozen=True)
+class Count(Query):
+    """The number of rows in each cell.
+
+    Privacy
+    -------
+    The cells are disjoint, so that one added or removed record changes one count by one:
+    sensitivity 1, discrete Laplace noise of scale 1 / epsilon on each.
+    """
+
+    epsilon: Epsilon
+
+    def words(self) -> str:
+        return "count"
+
+    def describe(self) -> dict[str, Any]:
+        return {"ask": "count", "epsilon": str(self.epsilon)}
+
+    def question(self, place: Place) -> Question:
+        return Question(place.cells, place.where)
+
+    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:  # noqa: ARG002
+        return laplace_answer(self, terms, place.keys, scale=terms.scale(1, self.epsilon))
+
+    def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
+        scale = terms.scale(1, self.epsilon)
+        noisy = tally.totals.sum(axis=1) + noise.laplace(scale, place.cells.count)
+        return laplace_answer(
+            self, terms, place.keys, scale=scale, noisy=noisy.tolist(), at_least=0
+        )
+
+
+@dataclass(frozen=True)
+class Counts(Query):
+    """The number of rows in each cell with each value of one or two columns.
+
+    Privacy
+    -------
+    Cells and values are disjoint: sensitivity 1 for the whole table of counts.
+    """
+
+    columns: tuple[str, ...]
+    epsilon: Epsilon
+
+    def words(self) -> str:
+        return f"count by {' and '.join(self.columns)}"
+
+    def describe(self) -> dict[str, Any]:
+        return {"ask": "counts", "by": list(self.columns), "epsilon": str(self.epsilon)}
+
+    def question(self, place: Place) -> Question:
+        column, *label = self.columns
+        return Question(place.cells, place.where, label[0] if label else None, (column,))
+
+    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:  # noqa: ARG002
+        keys = self._keys(terms.schema, place)
+        return laplace_answer(self, terms, keys, scale=terms.scale(1, self.epsilon))
+
+    def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
+        scale = terms.scale(1, self.epsilon)
+        exact = tally.columns[self.columns[0]].ravel()
+        noisy = (exact + noise.laplace(scale, exact.size)).tolist()
+        keys = self._keys(terms.schema, place)
+        return laplace_answer(self, terms, keys, scale=scale, noisy=noisy, at_least=0)
+
+    def _keys(self, schema: Schema, place: Place) -> list[str]:
+        keys = list(place.keys)
+        for name in self.columns:
+            column = schema[name]
+            texts = [column.text(code) for code in range(column.cells)]
+            keys = [f"{key} / {text}" if key else text for key in keys for text in texts]
+        return keys

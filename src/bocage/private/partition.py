@@ -1,0 +1,179 @@
+"""Partitions: disjoint public parts of a table, asked together or one by one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil
+from typing import TYPE_CHECKING
+
+from bocage.errors import PlanError
+from bocage.plan import OUTSIDE, Branch, Cells, Cut
+from bocage.plan.predicate import Value
+from bocage.private.ask import Askable
+from bocage.private.desk import canonical
+from bocage.private.query import Place
+from bocage.schema import Categorical, Numeric, Schema, number
+
+if TYPE_CHECKING:
+    from bocage.private.table import PrivateTable
+
+MOST_PARTS = 2**17
+
+
+class PrivatePartition(Askable):
+    """Parts of a table. Asking the partition asks all parts in one scan for one epsilon.
+
+    ``partition["F"]`` is a table of its own, usable at any later time. What is spent on the parts
+    one by one costs the account only the rise of their maximum.
+
+    Privacy
+    -------
+    Every row is in at most one part (parallel composition). A question to all parts adds the same
+    amount to each, so it is charged to the account of the whole table, which is exactly what the
+    maximum rises by.
+    """
+
+    def keys(self) -> tuple[str, ...]:
+        """The public keys of the parts."""
+        return self._place.keys
+
+    def __len__(self) -> int:
+        return self._place.cells.count
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._place.keys)
+
+    def __getitem__(self, key: str) -> PrivateTable:
+        from bocage.private.table import PrivateTable  # noqa: PLC0415 - a part is a table again
+
+        if key not in self._place.keys:
+            raise PlanError(f"the partition has no part {key!r}.")
+        cells = self._place.cells.only([self._place.keys.index(key)])
+        account = self._account.partition(self._name()).part(key)
+        return PrivateTable(self._desk, account, Place(self._place.where, cells, ("",)))
+
+    def items(self) -> Iterator[tuple[str, PrivateTable]]:
+        """Key and table of each part."""
+        return ((key, self[key]) for key in self._place.keys)
+
+    def partition(
+        self,
+        by: str,
+        *,
+        edges: Sequence[Value] | None = None,
+        values: Sequence[str] | None = None,
+    ) -> PrivatePartition:
+        """Split every part again by one column."""
+        place = by_column(self.schema, self._place, by, edges=edges, values=values)
+        return PrivatePartition(self._desk, self._account, place)
+
+    def split(self, splits: Mapping[int, tuple[str, int | None]]) -> PrivatePartition:
+        """Go on with the children of some cells: their chosen column and, if numeric, threshold."""
+        chosen = list(splits)
+        texts = {cell: _children(self.schema, *splits[cell]) for cell in chosen}
+        kept = self._place.cells.only(chosen)
+        nodes = {i: _node(self.schema, *splits[cell]) for i, cell in enumerate(chosen)}
+        keys = [_join(self._place.keys[cell], text) for cell in chosen for text in texts[cell]]
+        place = Place(self._place.where, kept.refine(nodes), tuple(keys))
+        return PrivatePartition(self._desk, self._account, place)
+
+    def _name(self) -> str:
+        """A name that only this partition of this set of rows has."""
+        text = canonical({**self._place.describe(), "keys": list(self._place.keys)})
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def by_column(
+    schema: Schema,
+    place: Place,
+    name: str,
+    *,
+    edges: Sequence[Value] | None,
+    values: Sequence[str] | None,
+) -> Place:
+    column = schema[name]
+    if isinstance(column, Numeric):
+        if values is not None:
+            raise PlanError(f"column {name!r} is numeric: give edges, not values.")
+        targets, texts = _ranges(column, edges)
+    else:
+        if edges is not None:
+            raise PlanError(f"column {name!r} is categorical: give values, not edges.")
+        targets, texts = _values(column, values)
+    if place.cells.count * len(texts) > MOST_PARTS:
+        raise PlanError(f"a partition has at most {MOST_PARTS} parts.")
+    node = Branch(name, targets)
+    cells = place.cells.refine(dict.fromkeys(range(place.cells.count), node))
+    keys = tuple(_join(key, text) for key in place.keys for text in texts)
+    return Place(place.where, cells, keys)
+
+
+def by_cells(schema: Schema, place: Place, cells: Cells, names: Sequence[str]) -> Place:
+    """The leaves of a released tree. Only a whole table can be parted so."""
+    if place.cells.nodes:
+        raise PlanError("part the table by the tree first, and its leaves afterwards.")
+    if len(names) != cells.count or len(set(names)) < len(names):
+        raise PlanError("a partition by cells needs a name of its own for each cell.")
+    cells.check(schema)
+    return Place(place.where, cells, tuple(names))
+
+
+def _values(
+    column: Categorical, values: Sequence[str] | None
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    chosen = tuple(column.values if values is None else values)
+    unknown = [value for value in chosen if value not in column.index]
+    if unknown or not chosen or len(set(chosen)) < len(chosen):
+        wrong = f"{unknown[0]!r} is not a value" if unknown else "each value must be named once"
+        raise PlanError(f"partition by {column.name!r}: {wrong}.")
+    child = {column.index[value]: i for i, value in enumerate(chosen)}
+    return tuple(child.get(code, OUTSIDE) for code in range(column.cells)), chosen
+
+
+def _ranges(
+    column: Numeric, edges: Sequence[Value] | None
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    if edges is None:
+        return tuple(range(column.cells)), tuple(map(column.text, range(column.cells)))
+    starts = []
+    for edge in edges:
+        try:
+            exact = Fraction(str(edge))
+        except (ValueError, ZeroDivisionError):
+            raise PlanError(f"partition by {column.name!r}: {edge!r} is no number.") from None
+        if not column.lower < exact <= column.upper:
+            raise PlanError(
+                f"partition by {column.name!r}: the edge {edge} lies outside "
+                f"({number(column.lower)}, {number(column.upper)}]."
+            )
+        starts.append(min(ceil((exact - column.lower) / column.width), column.cells))
+    if not starts or any(a >= b for a, b in pairwise(starts)):
+        raise PlanError(f"partition by {column.name!r}: edges must rise, by a grid cell at least.")
+    if starts[-1] == column.cells:
+        raise PlanError(f"partition by {column.name!r}: nothing lies beyond the edge {edges[-1]}.")
+    bounds = [0, *starts, column.cells]
+    pairs = list(pairwise(bounds))
+    targets = [i for i, (low, high) in enumerate(pairs) for _ in range(low, high)]
+    texts = [f"[{number(column.edge(a))}, {number(column.edge(b))})" for a, b in pairs]
+    texts[-1] = f"[{number(column.edge(starts[-1]))}, {number(column.upper)}]"
+    return tuple(targets), tuple(texts)
+
+
+def _node(schema: Schema, name: str, threshold: int | None) -> Branch | Cut:
+    if threshold is not None:
+        return Cut(name, threshold, 0, 1)
+    return Branch(name, tuple(range(schema[name].cells)))
+
+
+def _children(schema: Schema, name: str, threshold: int | None) -> list[str]:
+    if threshold is None:
+        return [f"{name} = {value}" for value in schema.categorical(name).values]
+    edge = number(schema.numeric(name).edge(threshold))
+    return [f"{name} < {edge}", f"{name} >= {edge}"]
+
+
+def _join(key: str, text: str) -> str:
+    return f"{key} / {text}" if key else text

@@ -1,0 +1,120 @@
+"""What every question to a private table has: a price, an exact part and a noisy release."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bocage.epsilon import Epsilon
+from bocage.mechanisms import Adjacency, Noise, laplace_half_width
+from bocage.plan import Cells, Question, Tally
+from bocage.plan.predicate import Bound, to_json
+from bocage.private.answer import Answer, Value
+from bocage.schema import Schema
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The public facts that calibrate noise."""
+
+    schema: Schema
+    adjacency: Adjacency
+
+    def scale(self, sensitivity: int, epsilon: Epsilon) -> Fraction:
+        """Laplace scale. Replace-one neighbors are two added or removed records apart."""
+        return sensitivity * self.adjacency.factor() / epsilon.fraction
+
+    def rate(self, score_range: int, epsilon: Epsilon) -> Fraction:
+        """Rate of a private selection whose scores move within `score_range` per record."""
+        return epsilon.fraction / (score_range * self.adjacency.factor())
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a question is asked: the disjoint public cells of the rows that pass a filter."""
+
+    where: Bound
+    cells: Cells
+    keys: tuple[str, ...]  # one per cell; the empty text if there is but one
+
+    def describe(self) -> dict[str, Any]:
+        nodes = [[type(n).__name__, *vars(n).values()] for n in self.cells.nodes]
+        return {"where": to_json(self.where), "cells": nodes, "count": self.cells.count}
+
+
+class Query(ABC):
+    """One question: data alone. Its price is its epsilon, whatever the table holds."""
+
+    epsilon: Epsilon
+
+    @abstractmethod
+    def words(self) -> str:
+        """The question for people."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """The question as plain data: equal questions have equal descriptions."""
+
+    @abstractmethod
+    def question(self, place: Place) -> Question:
+        """What the engine has to count."""
+
+    @abstractmethod
+    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
+        """Mechanism, scale, price and expected error, with no table in sight."""
+
+    @abstractmethod
+    def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
+        """Add noise to the exact tally; everything after that is post-processing."""
+
+    def check(self, terms: Terms, place: Place) -> None:
+        """Refuse what cannot be asked, before anything is charged or read."""
+        self.question(place).check(terms.schema)
+        self.preview(terms, place, None)
+
+
+def laplace_answer(
+    query: Query,
+    terms: Terms,
+    keys: Sequence[str],
+    *,
+    scale: Fraction,
+    unit: Fraction = Fraction(1),
+    noisy: Sequence[int] | None = None,
+    at_least: float | None = None,
+) -> Answer:
+    """The answer made of noisy integers that count `unit`; without them a preview."""
+    half = laplace_half_width(scale)
+    values: tuple[Value | None, ...] = (None,) * len(keys)
+    lows = highs = None
+    if noisy is not None:
+        values = tuple(in_units(number, unit) for number in noisy)
+        bounds = [(float((n - half) * unit), float((n + half) * unit)) for n in noisy]
+        if at_least is not None:
+            bounds = [(max(low, at_least), max(high, at_least)) for low, high in bounds]
+        lows, highs = tuple(low for low, _ in bounds), tuple(high for _, high in bounds)
+    return Answer(
+        question=query.words(),
+        keys=tuple(keys),
+        values=values,
+        lows=lows,
+        highs=highs,
+        mechanism="discrete Laplace",
+        scale=f"{float(scale * unit):.6g}",
+        plus_minus=float(half * unit),
+        cost=str(query.epsilon),
+        adjacency=terms.adjacency.value,
+    )
+
+
+def in_units(number: int, unit: Fraction) -> Value:
+    exact = number * unit
+    return int(exact) if unit.denominator == 1 else float(exact)

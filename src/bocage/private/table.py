@@ -1,0 +1,142 @@
+"""A table that answers with noise and charges for it, in the manner of PINQ (McSherry 2009)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, Self, runtime_checkable
+
+from bocage.accounting import MemoryAccount
+from bocage.epsilon import LARGEST, Epsilon
+from bocage.errors import EpsilonError, PlanError
+from bocage.plan import Cells, Predicate, bind, parse
+from bocage.plan.predicate import ALWAYS, Every, Value
+from bocage.private.ask import Askable, EpsilonLike
+from bocage.private.desk import LiveDesk, PreviewDesk
+from bocage.private.dry_run import dry_desk
+from bocage.private.partition import PrivatePartition, by_cells, by_column
+from bocage.private.query import Place
+
+WHOLE = Place(ALWAYS, Cells(), ("",))
+
+
+@runtime_checkable
+class HasLeaves(Protocol):
+    """A released tree: the cells of its leaves, and a name for each."""
+
+    @property
+    def cells(self) -> Cells: ...
+
+    @property
+    def leaf_names(self) -> Sequence[str]: ...
+
+
+class PrivateTable(Askable):
+    """Rows that can be asked about, not looked at.
+
+    `where` and `partition` make new tables without touching the rows; the noisy methods charge the
+    account, then read, then release. Get one from :func:`bocage.protect` or :func:`bocage.study`.
+    """
+
+    def where(self, predicate: Predicate | str) -> PrivateTable:
+        """The rows that pass a filter: ``"age >= 30 and sex = 'F'"`` or ``col("age") >= 30``."""
+        parsed = parse(predicate) if isinstance(predicate, str) else predicate
+        bound = bind(parsed, self.schema)
+        before = self._place.where
+        both = bound if before == ALWAYS else Every((before, bound))
+        place = Place(both, self._place.cells, self._place.keys)
+        return PrivateTable(self._desk, self._account, place)
+
+    def partition(
+        self,
+        by: str | HasLeaves,
+        *,
+        edges: Sequence[Value] | None = None,
+        values: Sequence[str] | None = None,
+    ) -> PrivatePartition:
+        """Disjoint parts that cost their maximum, not their sum.
+
+        Parameters
+        ----------
+        by
+            A column (one part per value, or per range of a numeric one), or a released tree (one
+            part per leaf).
+        edges
+            Where the ranges of a numeric column begin; without them every grid cell is a part.
+        values
+            Only these values of a categorical column.
+        """
+        if isinstance(by, str):
+            place = by_column(self.schema, self._place, by, edges=edges, values=values)
+        elif isinstance(by, HasLeaves):
+            place = by_cells(self.schema, self._place, by.cells, by.leaf_names)
+        else:
+            raise PlanError(f"a partition is made by a column or a tree, not {type(by).__name__}.")
+        return PrivatePartition(self._desk, self._account, place)
+
+    def reserve(self, epsilon: EpsilonLike, memo: str) -> PrivateTable:
+        """Charge `epsilon` at once; the table returned spends it in pieces without a disk."""
+        account = self._account.reserve(Epsilon.of(epsilon), memo)
+        return PrivateTable(self._desk.inside_reservation(), account, self._place)
+
+    def spent(self) -> Epsilon:
+        """What this account has spent."""
+        return self._account.spent()
+
+    def remaining(self) -> Epsilon:
+        """The largest charge that would be accepted now, by every cap above this account."""
+        return self._account.remaining()
+
+    def preview(self, *, rows: int | None = None) -> PrivateTable:
+        """The same interface, with prices instead of values; nothing is charged or read.
+
+        Ask it a whole batch and read `spent()`: that is what the batch would cost. `rows` is a
+        number of rows to assume where the expected error depends on it.
+        """
+        desk = PreviewDesk(self._desk.terms, rows, self.remaining())
+        return PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), self._place)
+
+    def dry_run(self, *, rows: int = 1000) -> PrivateTable:
+        """The same code path on rows made up from the schema: free, and marked as such."""
+        desk = dry_desk(self._desk.terms, rows)
+        return PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), self._place)
+
+    def epsilon_for(self, plus_minus: float, method: str, *args: object) -> Epsilon:
+        """The smallest epsilon for which a question is off by at most `plus_minus`, with 95 %.
+
+        Examples
+        --------
+        ``table.epsilon_for(50, "noisy_count")``, ``table.epsilon_for(1000, "noisy_sum", "age")``
+        """
+        if not plus_minus > 0:
+            raise PlanError(f"an error is greater than 0, not {plus_minus}.")
+        low, high = 1, LARGEST
+        while low < high:
+            middle = (low + high) // 2
+            expected = self._expected(method, args, Epsilon(middle))
+            low, high = (low, middle) if expected <= plus_minus else (middle + 1, high)
+        if self._expected(method, args, Epsilon(low)) > plus_minus:
+            raise EpsilonError(f"no epsilon gives {method} an error of at most {plus_minus}.")
+        return Epsilon(low)
+
+    def _expected(self, method: str, args: Sequence[object], epsilon: Epsilon) -> float:
+        expected = getattr(self.preview(), method)(*args, epsilon).plus_minus
+        if expected is None:
+            raise PlanError(
+                f"the error of {method} depends on the table and is not known in advance; "
+                "noisy_count, noisy_counts and noisy_sum have one that is."
+            )
+        return float(expected)
+
+    def close(self) -> None:
+        """Release the engine behind this table."""
+        if isinstance(self._desk, LiveDesk):
+            self._desk.engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<PrivateTable {self.schema.name!r}, epsilon {self.remaining()} left>"
