@@ -1,0 +1,216 @@
+"""The chain of entries and the balances beside it, as SQL inside one transaction.
+
+Every function takes `run`, the statement runner of an open transaction. What changes the ledger
+must hold the write lock (`Store.write`): number and hash of an entry depend on the one before.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from bocage.accounting import algebra
+from bocage.accounting.algebra import Action, Balance, State
+from bocage.accounting.entry import (
+    BEFORE_ALL,
+    VERSION,
+    Entry,
+    check_key,
+    check_memo,
+    now,
+    read_entry,
+)
+from bocage.accounting.scope import Scope
+from bocage.accounting.store import Run
+from bocage.accounting.verification import Head, Replay
+from bocage.epsilon import ZERO, Epsilon
+from bocage.errors import BocageError, LedgerCorrupt, LedgerError
+
+PAGE = 1000
+
+_SELECT_ENTRY = (
+    "SELECT number, time, action, COALESCE(path, '[]'), nano, memo, request, previous, hash "
+    "FROM entries LEFT JOIN scopes ON scopes.key = entries.scope "
+)
+_SELECT_BALANCE = "SELECT path, spent, cap, state FROM scopes "
+
+
+def create(run: Run) -> None:
+    """Write the first entry. Its random name makes every chain differ from every other."""
+    memo = json.dumps({"ledger": uuid.uuid4().hex, "version": VERSION}, separators=(",", ":"))
+    first = Entry(1, now(), Action.CREATE, (), ZERO, memo, None, BEFORE_ALL).sealed()
+    run("INSERT INTO head (id, number, hash) VALUES (1, ?, ?)", 1, first.hash)
+    _insert(run, first, "")
+
+
+def append(
+    run: Run,
+    action: Action,
+    scope: Scope,
+    amount: Epsilon,
+    *,
+    memo: str = "",
+    request: str | None = None,
+) -> Entry:
+    """Check an action against the balances on its path, and record both."""
+    check_memo(memo)
+    if request is not None:
+        first = _find_request(run, scope, check_key(request))
+        if first is not None:
+            _require_same(first, action, amount, memo)
+            return first.again()
+    previous = last_entry(run)
+    for balance in algebra.transition(action, line(run, scope), amount):
+        run(
+            "INSERT INTO scopes (key, path, spent, cap, state) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (key) DO UPDATE "
+            "SET spent = excluded.spent, cap = excluded.cap, state = excluded.state",
+            *(balance.scope.key, *_balance_row(balance)),
+        )
+    entry = Entry(
+        previous.number + 1, now(), action, scope.path, amount, memo, request, previous.hash
+    ).sealed()
+    _insert(run, entry, scope.key)
+    run("UPDATE head SET number = ?, hash = ?", entry.number, entry.hash)
+    return entry
+
+
+def head(run: Run) -> Head:
+    """What the head says, unchecked."""
+    rows = run("SELECT number, hash FROM head")
+    return Head(*rows[0]) if rows else Head(0, BEFORE_ALL)
+
+
+def last_entry(run: Run) -> Entry:
+    """The last entry, which must be the one that the head names."""
+    named = head(run)
+    rows = run(_SELECT_ENTRY + "WHERE number >= ? ORDER BY number LIMIT 2", named.number)
+    last = _entry(rows[0]) if len(rows) == 1 else None
+    if last is None or named != Head(last.number, last.digest):
+        raise LedgerCorrupt(
+            "the end of the ledger was changed or cut off. Nothing is charged to it: "
+            "verify the ledger, and restore it from a backup."
+        )
+    return last
+
+
+def line(run: Run, scope: Scope) -> list[Balance]:
+    """The balances from the table down to `scope`."""
+    lineage = scope.lineage
+    marks = ", ".join("?" * len(lineage))
+    rows = run(_SELECT_BALANCE + f"WHERE key IN ({marks})", *(above.key for above in lineage))
+    known = {balance.scope: balance for balance in map(_balance, rows)}
+    return algebra.line(lineage, known)
+
+
+def balances(run: Run) -> list[Balance]:
+    """All scopes on record, in the order of their paths."""
+    return sorted(map(_balance, run(_SELECT_BALANCE)), key=lambda balance: balance.scope.path)
+
+
+def entries(
+    run: Run, scope: Scope | None = None, after: int = 0, limit: int | None = None
+) -> Iterator[Entry]:
+    """Entries in order, page by page, of `scope` and everything below it."""
+    below = scope.text[:-1] if scope else "["  # the path without its closing bracket
+    while limit is None or limit > 0:
+        rows = run(
+            _SELECT_ENTRY + "WHERE number > ? AND substr(COALESCE(path, '[]'), 1, ?) = ? "
+            "ORDER BY number LIMIT ?",
+            *(after, len(below), below, PAGE if limit is None else min(PAGE, limit)),
+        )
+        yield from map(_entry, rows)
+        if not rows:
+            return
+        after, limit = rows[-1][0], None if limit is None else limit - len(rows)
+
+
+def replay(run: Run, known: Head | None) -> Replay:
+    """Walk the whole chain and compare the balances on record with what follows from it."""
+    replayed = Replay(known)
+    after = -(2**62)  # an entry numbered by hand must not hide below 1
+    while rows := run(_SELECT_ENTRY + "WHERE number > ? ORDER BY number LIMIT ?", after, PAGE):
+        after = rows[-1][0]
+        for row in rows:
+            try:
+                replayed.add(_entry(row))
+            except LedgerCorrupt as error:
+                replayed.report(str(error))
+    on_record = {row[0]: row[1:] for row in run("SELECT key, path, spent, cap, state FROM scopes")}
+    for scope, balance in replayed.balances.items():
+        if on_record.pop(scope.key, None) != _balance_row(balance):
+            replayed.report(f"the balance of {scope.title} does not follow from the entries.")
+    if on_record:
+        replayed.report(f"{len(on_record)} scopes on record have no entry.")
+    if run(
+        "SELECT 1 FROM answers LEFT JOIN entries ON entries.number = answers.entry "
+        "WHERE COALESCE(action, '') <> 'charge' LIMIT 1"
+    ):
+        replayed.report("an answer on record names no charge.")
+    return replayed
+
+
+def store_answer(run: Run, scope: Scope, key: str, body: bytes, number: int) -> bytes:
+    paid = run("SELECT 1 FROM entries WHERE number = ? AND action = ?", number, str(Action.CHARGE))
+    if not paid:
+        raise LedgerError(f"entry {number} is not a charge: it pays for no answer.")
+    run(
+        "INSERT INTO answers (scope, key, body, entry) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT (scope, key) DO NOTHING",
+        *(scope.key, check_key(key), body, number),
+    )
+    kept = stored_answer(run, scope, key)
+    return body if kept is None else kept
+
+
+def stored_answer(run: Run, scope: Scope, key: str) -> bytes | None:
+    rows = run("SELECT body FROM answers WHERE scope = ? AND key = ?", scope.key, key)
+    return bytes(rows[0][0]) if rows else None
+
+
+def _find_request(run: Run, scope: Scope, request: str) -> Entry | None:
+    rows = run(_SELECT_ENTRY + "WHERE scope = ? AND request = ?", scope.key, request)
+    return _entry(rows[0]) if rows else None
+
+
+def _require_same(first: Entry, action: Action, amount: Epsilon, memo: str) -> None:
+    if (first.action, first.epsilon, first.memo) != (action, amount, memo):
+        raise LedgerError(
+            f"request {first.request!r} was made before with another epsilon or memo (entry "
+            f"{first.number}). Use a new key for a new question. Nothing was charged."
+        )
+
+
+def _insert(run: Run, entry: Entry, key: str) -> None:
+    run(
+        "INSERT INTO entries (number, time, action, scope, nano, memo, request, previous, hash) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        *(entry.number, entry.time, str(entry.action), key, entry.epsilon.nano),
+        *(entry.memo, entry.request, entry.previous, entry.hash),
+    )
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    number, time, action, path, nano, memo, request, previous, digest = row
+    try:
+        scope = json.loads(path)
+    except ValueError as error:
+        raise LedgerCorrupt(f"entry {number} of the ledger cannot be read.") from error
+    fields = {"time": time, "action": action, "scope": scope, "nano": nano, "memo": memo}
+    return read_entry(number, **fields, request=request, previous=previous, hash=digest)
+
+
+def _balance(row: tuple[Any, ...]) -> Balance:
+    path, spent, cap, state = row
+    try:
+        scope = Scope(tuple(json.loads(path)))
+        return Balance(scope, Epsilon(spent), None if cap is None else Epsilon(cap), State(state))
+    except (ValueError, TypeError, BocageError) as error:
+        raise LedgerCorrupt("a balance of the ledger cannot be read. Verify it.") from error
+
+
+def _balance_row(balance: Balance) -> tuple[str, int, int | None, str]:
+    cap = None if balance.cap is None else balance.cap.nano
+    return (balance.scope.text, balance.spent.nano, cap, str(balance.state))

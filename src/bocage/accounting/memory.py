@@ -1,0 +1,100 @@
+"""Accounts in memory: what a learner reserved at once, spent in pieces by the same rules."""
+
+from __future__ import annotations
+
+import threading
+
+from bocage.accounting import algebra
+from bocage.accounting.algebra import Action, Balance
+from bocage.accounting.entry import check_key, check_memo
+from bocage.accounting.scope import Scope
+from bocage.epsilon import Epsilon
+from bocage.errors import LedgerError
+
+DRY_RUN = Scope.table("dry run").analyst("nobody")
+
+
+class MemoryAccount:
+    """A place below one reserved scope; the places share one tree of balances."""
+
+    def __init__(self, tree: _Tree, scope: Scope) -> None:
+        self._tree = tree
+        self._scope = scope
+
+    @classmethod
+    def of(cls, cap: Epsilon, *, scope: Scope = DRY_RUN, number: int = 0) -> MemoryAccount:
+        """Start an account that may spend `cap`.
+
+        Parameters
+        ----------
+        cap
+            What may be spent.
+        scope
+            Where the cap was reserved. The default stands for no table at all.
+        number
+            The ledger entry that paid for the cap; every charge names it. 0 stands for none.
+        """
+        return cls(_Tree(scope, Epsilon.of(cap), number), scope)
+
+    @property
+    def scope(self) -> Scope:
+        return self._scope
+
+    def charge(self, epsilon: Epsilon, memo: str, request: str | None = None) -> int:
+        self._tree.charge(self._scope, Epsilon.of(epsilon), check_memo(memo), request)
+        return self._tree.number
+
+    def reserve(self, epsilon: Epsilon, memo: str) -> MemoryAccount:
+        number = self.charge(epsilon, memo)
+        return MemoryAccount.of(epsilon, scope=self._scope, number=number)
+
+    def partition(self, name: str) -> MemoryAccount:
+        return MemoryAccount(self._tree, self._scope.partition(name))
+
+    def part(self, name: str) -> MemoryAccount:
+        return MemoryAccount(self._tree, self._scope.part(name))
+
+    def spent(self) -> Epsilon:
+        return self._tree.line(self._scope)[-1].spent
+
+    def remaining(self) -> Epsilon:
+        return algebra.remaining(self._tree.line(self._scope))
+
+    def store_answer(self, key: str, body: bytes, number: int) -> bytes:
+        if number != self._tree.number:
+            raise LedgerError(f"entry {number} is not the one that paid for this account.")
+        return self._tree.answers.setdefault((self._scope, check_key(key)), body)
+
+    def stored_answer(self, key: str) -> bytes | None:
+        return self._tree.answers.get((self._scope, key))
+
+
+class _Tree:
+    """The balances from a reserved scope downwards."""
+
+    def __init__(self, top: Scope, cap: Epsilon, number: int) -> None:
+        self.number = number
+        self.answers: dict[tuple[Scope, str], bytes] = {}
+        self._above = len(top.path) - 1
+        self._balances = {top: Balance(top, cap=cap)}
+        self._requests: dict[tuple[Scope, str], tuple[Epsilon, str]] = {}
+        self._lock = threading.Lock()
+
+    def line(self, scope: Scope) -> list[Balance]:
+        return algebra.line(scope.lineage[self._above :], self._balances)
+
+    def charge(self, scope: Scope, epsilon: Epsilon, memo: str, request: str | None) -> None:
+        with self._lock:
+            if request is not None:
+                first = self._requests.get((scope, check_key(request)))
+                if first == (epsilon, memo):
+                    return
+                if first is not None:
+                    raise LedgerError(
+                        f"request {request!r} was made before with another epsilon or memo. "
+                        "Use a new key for a new question. Nothing was charged."
+                    )
+            for balance in algebra.transition(Action.CHARGE, self.line(scope), epsilon):
+                self._balances[balance.scope] = balance
+            if request is not None:
+                self._requests[scope, request] = (epsilon, memo)

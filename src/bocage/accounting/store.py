@@ -1,0 +1,191 @@
+"""Where a ledger is kept: connections and transactions, the same for every database."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Protocol
+
+from bocage.errors import LedgerError
+
+Value = int | str | bytes | None
+
+
+class Run(Protocol):
+    """Run one statement inside a transaction and return its rows."""
+
+    def __call__(self, sql: str, *values: Value) -> list[tuple[Any, ...]]: ...
+
+
+class Store(ABC):
+    """A database with one write lock, durable commits and any number of readers.
+
+    A connection serves one transaction at a time and then waits in `_idle`, so any number of
+    threads may use one store. A forked child starts with connections of its own.
+    """
+
+    begin_write: ClassVar[str]
+    begin_read: ClassVar[str]
+    take_lock: ClassVar[str]  # what takes the write lock, if beginning to write does not
+    database_error: type[Exception]
+
+    def __init__(self) -> None:
+        self._reset()
+        _stores.add(self)
+        try:
+            self.recognize()
+        except BaseException:
+            self.close()
+            raise
+
+    def _reset(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: list[Any] = []
+        self._busy: list[Any] = []
+        self._closed = False
+
+    @abstractmethod
+    def recognize(self) -> None:
+        """Refuse what is not a ledger, or one that cannot be durable."""
+
+    @abstractmethod
+    def connect(self) -> Any:
+        """Open a connection in autocommit mode."""
+
+    @abstractmethod
+    def run(self, connection: Any, sql: str, values: tuple[Value, ...]) -> list[tuple[Any, ...]]:
+        """Run SQL with `?` for values."""
+
+    @abstractmethod
+    def lost(self, connection: Any) -> bool:
+        """Whether the server has hung up on a connection."""
+
+    @abstractmethod
+    def explain(self, error: Exception, *, committing: bool) -> LedgerError:
+        """The error to raise instead of one of the database's own."""
+
+    def damage(self, run: Run) -> list[str]:  # noqa: ARG002 - for databases that can tell
+        """What the database itself finds wrong with its files."""
+        return []
+
+    @contextmanager
+    def write(self) -> Iterator[Run]:
+        """Hold the write lock; on leaving, the changes are durable, or none was made."""
+        with self._transaction(self.begin_write) as run:
+            if self.take_lock:
+                run(self.take_lock)
+            yield run
+
+    @contextmanager
+    def read(self) -> Iterator[Run]:
+        """See one consistent state, without waiting for writers."""
+        with self._transaction(self.begin_read) as run:
+            yield run
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Run]:
+        committing = False
+        connection = self._begin(begin)
+        try:
+            yield lambda sql, *values: self.run(connection, sql, values)
+            committing = True
+            self.run(connection, "COMMIT", ())
+        except self.database_error as error:
+            self._discard(connection)
+            raise self.explain(error, committing=committing) from error
+        except BaseException:
+            self._roll_back(connection)
+            raise
+        else:
+            self._give_back(connection)
+
+    def _begin(self, begin: str) -> Any:
+        """Take an idle connection or make one; replace one that a restarted server has dropped."""
+        while True:
+            connection, reused = self._take()
+            try:
+                self.run(connection, begin, ())
+            except BaseException as error:
+                self._discard(connection)
+                if not isinstance(error, self.database_error):
+                    raise
+                if not (reused and self.lost(connection)):
+                    raise self.explain(error, committing=False) from error
+            else:
+                return connection
+
+    def _take(self) -> tuple[Any, bool]:
+        with self._lock:
+            if self._closed:
+                raise LedgerError("the ledger was closed.")
+            if self._idle:
+                self._busy.append(self._idle.pop())
+                return self._busy[-1], True
+        try:
+            connection = self.connect()
+        except self.database_error as error:
+            raise self.explain(error, committing=False) from error
+        with self._lock:
+            self._busy.append(connection)
+        return connection, False
+
+    def _give_back(self, connection: Any) -> None:
+        with self._lock:
+            self._busy.remove(connection)
+            if not self._closed:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _roll_back(self, connection: Any) -> None:
+        try:
+            self.run(connection, "ROLLBACK", ())
+        except self.database_error:
+            self._discard(connection)
+        else:
+            self._give_back(connection)
+
+    def _discard(self, connection: Any) -> None:
+        """Close after a failure: that rolls back whatever state the transaction was in."""
+        with self._lock:
+            self._busy.remove(connection)
+        connection.close()
+
+    def close(self) -> None:
+        with self._lock:
+            idle, self._idle, self._closed = self._idle, [], True
+        for connection in idle:
+            connection.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_lock"):
+            self.close()
+
+    def _disown(self) -> None:
+        """In a forked child: never touch the parent's connections again, not even to close them.
+
+        Closing one, which dropping the last reference does too, would roll back or end the
+        session that the parent is still using. An extra reference keeps them from that.
+        """
+        for connection in (*self._idle, *self._busy):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+        closed = self._closed
+        self._reset()
+        self._closed = closed
+
+
+_stores: weakref.WeakSet[Store] = weakref.WeakSet()
+
+
+def _disown_all() -> None:
+    for store in list(_stores):
+        store._disown()  # noqa: SLF001 - this module's own class
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_disown_all)
