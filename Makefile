@@ -1,0 +1,81 @@
+# Everything from a fresh clone, with Python 3.11 or later and make only. `make help` lists it.
+#
+# The environment lives in .venv. What goes into it stands in lock/, with hashes; `make lock` renews
+# these files from pyproject.toml. A stamp in .venv remembers that it was done.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+WORKERS ?= 2
+BIN := .venv/bin
+UV := $(BIN)/uv
+ARGS ?=
+
+# Certificates as the system has them: company networks often add their own.
+export UV_SYSTEM_CERTS ?= 1
+export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
+export UV_LINK_MODE ?= copy
+
+# uv does not read pip's configuration. Where only pip knows the way to the packages, pip installs
+# the same files with the same hashes, only slower.
+install = $(UV) pip install --quiet --python $(BIN)/python --require-hashes -r $(1) \
+	|| { echo "uv could not install $(1); pip tries the same."; \
+	     $(BIN)/python -m pip install --quiet --require-hashes -r $(1); }
+bocage = $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+
+.PHONY: help demo test lint format docs bench system lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: .venv/core.stamp ## ask a made-up table of 100,000 people, in under a minute
+	@$(BIN)/bocage demo $(ARGS)
+
+test: lint system ## lint, then run every test (PostgreSQL and Spark included)
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup $(ARGS)
+
+lint: .venv/dev.stamp ## ruff, formatting, types, layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+format: .venv/dev.stamp ## let ruff mend and format the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+docs: .venv/dev.stamp ## build the documentation into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict && echo "site/index.html is built."
+
+bench: .venv/dev.stamp system ## measure against the peers; the table goes to out/bench.md
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+system: ## check for Java 17, which the Spark tests need; install it where that is allowed
+	@scripts/system.sh java
+
+lock: .venv/uv.stamp ## renew lock/ from pyproject.toml (ARGS=--upgrade for the newest versions)
+	@scripts/lock.sh $(UV) $(ARGS)
+
+clean: ## remove the environment and everything that was built
+	rm -rf .venv site out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+.venv/uv.stamp: lock/uv.txt
+	@scripts/system.sh python $(PYTHON)
+	@test -x $(BIN)/python || { echo "Making .venv."; $(PYTHON) -m venv .venv; }
+	@$(BIN)/python -m pip install --quiet --require-hashes -r lock/uv.txt
+	@touch $@
+
+.venv/core.stamp: .venv/uv.stamp lock/core.txt pyproject.toml
+	@echo "Installing what Bocage needs."
+	@$(call install,lock/core.txt)
+	@$(bocage)
+	@touch $@
+
+.venv/dev.stamp: .venv/uv.stamp lock/dev.txt pyproject.toml
+	@echo "Installing what tests, documentation and benchmarks need."
+	@$(call install,lock/dev.txt)
+	@$(bocage)
+	@touch $@
