@@ -12,6 +12,7 @@
     │   ├── ScopeClosed      the table or the analyst is frozen or revoked
     │   ├── LedgerBusy       another process holds the ledger for too long; nothing was charged
     │   └── LedgerCorrupt    the chain of entries does not verify
+    ├── NoiseError           the noise provider does not offer what the question needs
     ├── EngineError          opaque by design: the charge stands, the reason is in the owner's log
     │   └── SourceError      the owner's source cannot be opened as the schema says
     └── RefusedVariant       an unsound variant was asked of a table that has a ledger
@@ -28,7 +29,18 @@ class BocageError(Exception):
 
 
 class SchemaError(BocageError):
-    """A schema is incomplete, contradictory or unreadable."""
+    """A schema is incomplete, contradictory or unreadable.
+
+    Attributes
+    ----------
+    at
+        Path to the entry that is wrong inside the schema document, such as
+        ``("attributes", 2, "lower")``; the reader of files turns it into a line number.
+    """
+
+    def __init__(self, message: str, *, at: tuple[str | int, ...] = ()) -> None:
+        self.at = at
+        super().__init__(message)
 
 
 class PlanError(BocageError):
@@ -76,6 +88,10 @@ class LedgerBusy(LedgerError):
 
 class LedgerCorrupt(LedgerError):
     """The chain of entries does not verify; no charge is accepted."""
+
+
+class NoiseError(BocageError):
+    """The noise provider does not offer what the question needs."""
 
 
 class EngineError(BocageError):

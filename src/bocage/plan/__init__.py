@@ -3,6 +3,7 @@
 from bocage.plan.cells import OUTSIDE, Branch, Cells, Cut
 from bocage.plan.predicate import ALWAYS, Bound, Predicate, bind, col
 from bocage.plan.question import Question, Tally
+from bocage.plan.text import parse, to_text
 
 __all__ = [
     "ALWAYS",
@@ -16,4 +17,6 @@ __all__ = [
     "Tally",
     "bind",
     "col",
+    "parse",
+    "to_text",
 ]

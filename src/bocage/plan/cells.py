@@ -6,7 +6,7 @@ all of this kind. Every row lands in at most one cell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -52,6 +52,8 @@ class Cells:
     count: int = 1
 
     def __post_init__(self) -> None:
+        if not 1 <= self.count < -OUTSIDE:
+            raise PlanError(f"a partition has at least one cell, not {self.count}.")
         for at, node in enumerate(self.nodes):
             for target in targets_of(node):
                 forward = at < target < len(self.nodes)
@@ -80,6 +82,13 @@ class Cells:
         Cells that are not split keep their order and come first; then come the children of the
         split cells, in the order of `splits`.
         """
+        for cell, split in splits.items():
+            children = [child for child in targets_of(split) if child != OUTSIDE]
+            if not 0 <= cell < self.count or not children or min(children) < 0:
+                raise PlanError(
+                    f"cell {cell} of {self.count} cannot be split: a split is of one of the cells "
+                    "and sends codes to children 0, 1, … or outside."
+                )
         kept = [cell for cell in range(self.count) if cell not in splits]
         renumber = {cell: i for i, cell in enumerate(kept)}
         node_of = {cell: len(self.nodes) + i for i, cell in enumerate(splits)}
@@ -94,6 +103,19 @@ class Cells:
             nodes.append(_map_targets(split, _child_of(first)))
             first += 1 + max(targets_of(split))
         return Cells(tuple(nodes), first)
+
+    def only(self, cells: Sequence[int]) -> Cells:
+        """Keep some cells, numbered anew in the order given; rows of the others are outside."""
+        if not cells or len(set(cells)) < len(cells) or not set(cells) <= set(range(self.count)):
+            raise PlanError(f"some of the {self.count} cells can be kept, each once.")
+        renumber = {cell: i for i, cell in enumerate(cells)}
+
+        def moved(target: int) -> int:
+            if target >= 0 or target == OUTSIDE:
+                return target
+            return ~renumber[~target] if ~target in renumber else OUTSIDE
+
+        return Cells(tuple(_map_targets(node, moved) for node in self.nodes), len(cells))
 
     def route(self, codes: Mapping[str, NDArray[np.integer]], rows: int) -> NDArray[np.int32]:
         """The cell of every row, or -1: the reference that every kernel must equal."""

@@ -13,7 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, isfinite
+from numbers import Integral, Real
+from reprlib import repr as short
 from typing import Any
 
 from bocage.errors import PredicateError
@@ -22,6 +24,8 @@ from bocage.schema import Categorical, Numeric, Schema, number
 Value = str | int | float | Decimal | Fraction
 MOST_DEPTH = 64
 MOST_NODES = 4096
+MOST_DIGITS = 400
+OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
 
 Ranges = tuple[tuple[int, int], ...]  # disjoint, ascending, both ends inclusive
 
@@ -55,11 +59,12 @@ ALWAYS = Every(())
 class Predicate:
     """Base of the expressions; combine them with ``&``, ``|`` and ``~``."""
 
+    # A long chain stays flat, so that the limit on nesting is about meaning and not about style.
     def __and__(self, other: Predicate) -> Predicate:
-        return And((self, other))
+        return And((*(self.parts if isinstance(self, And) else (self,)), other))
 
     def __or__(self, other: Predicate) -> Predicate:
-        return Or((self, other))
+        return Or((*(self.parts if isinstance(self, Or) else (self,)), other))
 
     def __invert__(self) -> Predicate:
         return Not(self)
@@ -117,28 +122,28 @@ class col:  # noqa: N801 - reads as a word inside an expression
     __hash__ = None  # type: ignore[assignment] # an expression is no key: == builds data
 
     def __eq__(self, value: object) -> Predicate:  # type: ignore[override] # builds data
-        return Compare(self.name, "=", _literal(value))
+        return Compare(self.name, "=", literal(value))
 
     def __ne__(self, value: object) -> Predicate:  # type: ignore[override] # builds data
-        return Compare(self.name, "!=", _literal(value))
+        return Compare(self.name, "!=", literal(value))
 
     def __lt__(self, value: Value) -> Predicate:
-        return Compare(self.name, "<", _literal(value))
+        return Compare(self.name, "<", literal(value))
 
     def __le__(self, value: Value) -> Predicate:
-        return Compare(self.name, "<=", _literal(value))
+        return Compare(self.name, "<=", literal(value))
 
     def __gt__(self, value: Value) -> Predicate:
-        return Compare(self.name, ">", _literal(value))
+        return Compare(self.name, ">", literal(value))
 
     def __ge__(self, value: Value) -> Predicate:
-        return Compare(self.name, ">=", _literal(value))
+        return Compare(self.name, ">=", literal(value))
 
     def is_in(self, *values: Value) -> Predicate:
-        return OneOf(self.name, tuple(map(_literal, values)))
+        return OneOf(self.name, tuple(map(literal, values)))
 
     def between(self, low: Value, high: Value) -> Predicate:
-        return Between(self.name, _literal(low), _literal(high))
+        return Between(self.name, literal(low), literal(high))
 
 
 def bind(predicate: Predicate | None, schema: Schema) -> Bound:
@@ -153,41 +158,64 @@ class _Binder:
         self.schema, self.nodes = schema, 0
 
     def bind(self, predicate: Predicate, *, negated: bool, depth: int) -> Bound:
-        self.nodes += 1
-        if depth > MOST_DEPTH or self.nodes > MOST_NODES:
-            raise PredicateError(
-                f"the filter is too large: at most {MOST_NODES} parts nested {MOST_DEPTH} deep."
-            )
+        self._count(1, depth)
         match predicate:
             case Not(part):
                 return self.bind(part, negated=not negated, depth=depth + 1)
             case And(parts) | Or(parts):
-                bound = tuple(self.bind(p, negated=negated, depth=depth + 1) for p in parts)
-                return Every(bound) if isinstance(predicate, And) != negated else Some(bound)
+                bound = [self.bind(p, negated=negated, depth=depth + 1) for p in parts]
+                return _join(Every if isinstance(predicate, And) != negated else Some, bound)
             case Compare(column, operator, value):
                 codes = self._compare(column, operator, value)
             case OneOf(column, values):
-                codes = {c for value in values for c in self._compare(column, "=", value)}
+                if not values:
+                    raise PredicateError(f"IN on column {column!r} needs at least one value.")
+                self._count(len(values), depth)
+                found = {first for v in values for first, _ in self._compare(column, "=", v)}
+                codes = ranges(found)
             case Between(column, low, high):
-                codes = self._compare(column, ">=", low) & self._compare(column, "<=", high)
+                above, below = self._compare(column, ">=", low), self._compare(column, "<=", high)
+                codes = tuple((a, b) for a, _ in above for _, b in below if a <= b)
             case _:
                 raise PredicateError(
                     f"a filter is made with col(...) or as text, not from {type(predicate).__name__}."
                 )
         if negated:
-            codes = set(range(self.schema[column].cells)) - codes
-        return Test(column, ranges(codes))
+            codes = _complement(codes, self.schema[column].cells)
+        return Test(column, codes)
 
-    def _compare(self, name: str, operator: str, value: Value) -> set[int]:
+    def _count(self, nodes: int, depth: int) -> None:
+        self.nodes += nodes
+        if depth > MOST_DEPTH or self.nodes > MOST_NODES:
+            raise PredicateError(
+                f"the filter is too large: at most {MOST_NODES} parts nested {MOST_DEPTH} deep."
+            )
+
+    def _compare(self, name: str, operator: str, value: Value) -> Ranges:
+        """The codes that a comparison accepts: one range, except for !=."""
         column = self.schema[name]
+        if operator not in OPERATORS:
+            raise PredicateError(f"{operator!r} is no comparison; there are {' '.join(OPERATORS)}.")
         if operator == "!=":
-            return set(range(column.cells)) - self._compare(name, "=", value)
+            return _complement(self._compare(name, "=", value), column.cells)
         if isinstance(column, Categorical):
-            return _categorical(column, operator, value)
-        return _numeric(column, operator, value)
+            return _categorical(column, operator, literal(value))
+        return _numeric(column, operator, literal(value))
 
 
-def _categorical(column: Categorical, operator: str, value: Value) -> set[int]:
+def _join(kind: type[Every | Some], parts: list[Bound]) -> Bound:
+    """Flat where it can be, so that the same filter written with other parentheses is the same."""
+    flat = [q for p in parts for q in (p.parts if isinstance(p, kind) else (p,))]
+    return flat[0] if len(flat) == 1 else kind(tuple(flat))
+
+
+def _complement(codes: Ranges, cells: int) -> Ranges:
+    starts = [0, *(last + 1 for _, last in codes)]
+    ends = [*(first - 1 for first, _ in codes), cells - 1]
+    return tuple((a, b) for a, b in zip(starts, ends, strict=True) if a <= b)
+
+
+def _categorical(column: Categorical, operator: str, value: Value) -> Ranges:
     if operator != "=":
         raise PredicateError(
             f"column {column.name!r} is categorical: it can be compared with =, != and IN, "
@@ -196,15 +224,16 @@ def _categorical(column: Categorical, operator: str, value: Value) -> set[int]:
     if not isinstance(value, str) or value not in column.index:
         shown = ", ".join(map(repr, column.values[:12])) + (", …" if column.cells > 12 else "")
         raise PredicateError(
-            f"{value!r} is not a value of column {column.name!r}. Its values are {shown}."
+            f"{short(value)} is not a value of column {column.name!r}. Its values are {shown}."
         )
-    return {column.index[value]}
+    code = column.index[value]
+    return ((code, code),)
 
 
-def _numeric(column: Numeric, operator: str, value: Value) -> set[int]:
+def _numeric(column: Numeric, operator: str, value: Value) -> Ranges:
     if isinstance(value, str):
         raise PredicateError(
-            f"column {column.name!r} is numeric and cannot be compared with {value!r}."
+            f"column {column.name!r} is numeric and cannot be compared with {short(value)}."
         )
     exact = Fraction(str(value)) if isinstance(value, float) else Fraction(value)
     if not column.lower <= exact <= column.upper:
@@ -223,14 +252,15 @@ def _numeric(column: Numeric, operator: str, value: Value) -> set[int]:
                 f"{number(exact)} is not on the grid of column {column.name!r}, which goes from "
                 f"{number(column.lower)} in steps of {number(column.step)}."
             )
-        return {int(position)}
+        return ((int(position), int(position)),)
     first, last = {
         ">=": (ceil(position), column.cells - 1),
         ">": (floor(position) + 1, column.cells - 1),
         "<=": (0, floor(position)),
         "<": (0, ceil(position) - 1),
     }[operator]
-    return set(range(first, min(last, column.cells - 1) + 1))
+    last = min(last, column.cells - 1)
+    return ((first, last),) if first <= last else ()
 
 
 def ranges(codes: set[int]) -> Ranges:
@@ -259,9 +289,31 @@ def to_json(bound: Bound) -> Any:
     return {key: [to_json(part) for part in bound.parts]}
 
 
-def _literal(value: object) -> Value:
-    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal | Fraction):
+def literal(value: object) -> Value:
+    """A value that a filter may compare with, as a plain Python value; anything else is refused."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         raise PredicateError(f"a filter compares with text or numbers, not {type(value).__name__}.")
-    if isinstance(value, float | Decimal) and not -1e300 < value < 1e300:
-        raise PredicateError(f"a filter compares with finite numbers, not {value}.")
-    return value
+    plain: int | float | Decimal | Fraction
+    if isinstance(value, Integral):
+        plain = int(value)
+    else:
+        plain = value if isinstance(value, Decimal | Fraction) else float(value)
+    if isinstance(plain, Decimal) and not plain.is_finite():
+        plain = float("nan")
+    if isinstance(plain, float) and not isfinite(plain):
+        raise PredicateError("a filter compares with finite numbers, not infinity or NaN.")
+    if _too_long(plain):
+        raise PredicateError(f"a filter compares with numbers of at most {MOST_DIGITS} digits.")
+    return plain
+
+
+def _too_long(value: float | Decimal | Fraction) -> bool:
+    """Whether the exact fraction would be long; a short text can mean a number of gigabytes."""
+    if isinstance(value, Decimal):
+        return max(abs(value.adjusted()), len(value.as_tuple().digits)) > MOST_DIGITS
+    if isinstance(value, float):
+        return False
+    longest: int = 10**MOST_DIGITS
+    return max(abs(value.numerator), value.denominator) > longest

@@ -8,10 +8,11 @@ declared, or the row is dropped (code -1). Nothing is ever raised because of wha
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 from functools import cached_property
 from math import floor, gcd
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from bocage.errors import SchemaError
 
@@ -21,6 +22,9 @@ MOST_CELLS = 2**16
 MOST_VALUES = 2**16
 # With at most 2**40 rows and codes below 2**16, a sum of codes stays far inside 63 bits.
 MOST_ROWS = 2**40
+LARGEST_BOUND = 10**15
+FINEST = Fraction(1, 2**42)  # width of a cell, as a part of the larger bound
+SMALLEST = Fraction(1, 10**200)  # width of a cell: its inverse is an ordinary double
 
 
 @dataclass(frozen=True)
@@ -48,20 +52,36 @@ class Categorical:
     index: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_text(self.name, "name", "an attribute")
         if not self.values:
-            raise SchemaError(f"attribute {self.name!r} has an empty list of values.")
+            raise SchemaError(
+                f"attribute {self.name!r} has an empty list of values.", at=("values",)
+            )
         if len(self.values) > MOST_VALUES:
-            raise SchemaError(f"attribute {self.name!r} has more than {MOST_VALUES} values.")
+            raise SchemaError(
+                f"attribute {self.name!r} has more than {MOST_VALUES} values.", at=("values",)
+            )
+        for text in (*self.values, self.marker or ""):
+            check_text(text, "values", f"attribute {self.name!r}")
         index = {value: code for code, value in enumerate(self.values)}
         if len(index) < len(self.values):
             twice = next(v for i, v in enumerate(self.values) if index[v] != i)
-            raise SchemaError(f"attribute {self.name!r} lists the value {twice!r} twice.")
+            raise SchemaError(
+                f"attribute {self.name!r} lists the value {twice!r} twice.", at=("values",)
+            )
         for rule, value in (("missing", self.missing), ("outside", self.outside)):
             if value is not None and value not in index:
                 raise SchemaError(
                     f"attribute {self.name!r} sends {rule} entries to {value!r}, which is not in "
-                    'its list of values. Add it to the list, or drop such rows with "drop".'
+                    'its list of values. Add it to the list, or drop such rows with "drop".',
+                    at=(rule,),
                 )
+        if self.marker is not None and self.marker in index and self.missing != self.marker:
+            raise SchemaError(
+                f"attribute {self.name!r} lists {self.marker!r} as a value, but it also marks a "
+                "missing entry, which goes elsewhere. Remove it from the list.",
+                at=("values",),
+            )
         object.__setattr__(self, "index", index)
 
     @property
@@ -88,7 +108,7 @@ class Numeric:
     Parameters
     ----------
     lower, upper
-        Public bounds, exact.
+        Public bounds, exact: a float means the decimal number that Python prints for it.
     cells
         Number of grid cells, if the column is continuous.
     step
@@ -111,34 +131,55 @@ class Numeric:
     marker: str | None = None
 
     def __post_init__(self) -> None:
+        check_text(self.name, "name", "an attribute")
+        where = f"attribute {self.name!r}"
+        for key in ("lower", "upper", "step", "missing"):
+            object.__setattr__(self, key, _exact(getattr(self, key), key, where))
+        for bound, value in (("lower", self.lower), ("upper", self.upper)):
+            if abs(value) > LARGEST_BOUND:
+                raise SchemaError(f"{where} has a bound beyond 1e15.", at=(bound,))
         if not self.lower < self.upper:
             raise SchemaError(
-                f"attribute {self.name!r} needs lower < upper, "
-                f"not {number(self.lower)} and {number(self.upper)}."
+                f"{where} needs lower < upper, not {number(self.lower)} and {number(self.upper)}.",
+                at=("lower",),
             )
-        if abs(self.lower) > 10**15 or abs(self.upper) > 10**15:
-            raise SchemaError(f"attribute {self.name!r} has a bound beyond 1e15.")
         if self.step is not None:
-            if self.step <= 0:
-                raise SchemaError(f"attribute {self.name!r} needs a step above 0.")
-            if ((self.upper - self.lower) / self.step).denominator != 1:
-                raise SchemaError(
-                    f"attribute {self.name!r}: the step {number(self.step)} does not divide the "
-                    f"range from {number(self.lower)} to {number(self.upper)}."
-                )
+            self._check_step(self.step, where)
             object.__setattr__(self, "cells", int((self.upper - self.lower) / self.step) + 1)
-        if not 1 <= self.cells <= MOST_CELLS:
-            raise SchemaError(
-                f"attribute {self.name!r} has {self.cells} grid cells; 1 to {MOST_CELLS} are "
-                "possible. Choose a larger step or fewer cells."
-            )
+        self._check_grid(where)
         if self.missing is not None and not self.lower <= self.missing <= self.upper:
             raise SchemaError(
-                f"attribute {self.name!r} sends missing entries to {number(self.missing)}, "
-                f"outside [{number(self.lower)}, {number(self.upper)}]."
+                f"{where} sends missing entries to {number(self.missing)}, "
+                f"outside [{number(self.lower)}, {number(self.upper)}].",
+                at=("missing",),
             )
-        if float(self.upper) - float(self.lower) <= 0 or self.per_unit == float("inf"):
-            raise SchemaError(f"attribute {self.name!r} has bounds too close for its grid.")
+
+    def _check_step(self, step: Fraction, where: str) -> None:
+        if step <= 0:
+            raise SchemaError(f"{where} needs a step above 0.", at=("step",))
+        if ((self.upper - self.lower) / step).denominator != 1:
+            raise SchemaError(
+                f"{where}: the step {number(step)} does not divide the "
+                f"range from {number(self.lower)} to {number(self.upper)}.",
+                at=("step",),
+            )
+
+    def _check_grid(self, where: str) -> None:
+        at = ("cells" if self.step is None else "step",)
+        if not 1 <= self.cells <= MOST_CELLS:
+            raise SchemaError(
+                f"{where} has {self.cells} grid cells; 1 to {MOST_CELLS} are "
+                "possible. Choose a larger step or fewer cells.",
+                at=at,
+            )
+        # Two roundings of a number near the larger bound stay below a thousandth of a cell, so the
+        # double-precision formula below finds the cell that a grid point or a middle belongs to.
+        if self.width < max(abs(self.lower), abs(self.upper)) * FINEST or self.width < SMALLEST:
+            raise SchemaError(
+                f"{where} has a grid too fine for double precision between its bounds. Choose "
+                "fewer cells or a larger step, or move the bounds nearer to 0.",
+                at=at,
+            )
 
     @cached_property
     def width(self) -> Fraction:
@@ -193,7 +234,22 @@ Attribute = Categorical | Numeric
 
 
 def number(value: Fraction) -> str:
-    """Print a public number shortly: exact where it is a short decimal, else six digits."""
-    if value.denominator == 1:
-        return str(value.numerator)
-    return f"{float(value):.6g}"
+    """Print a public number shortly: exact where it is a decimal of few digits, else rounded."""
+    context = Context(prec=15)
+    decimal = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    if context.flags[Inexact] or abs(decimal.adjusted()) > 15:
+        return f"{decimal.normalize(context):.6g}"
+    return f"{decimal.normalize(context):f}"
+
+
+def _exact(value: Any, key: str, where: str) -> Fraction | None:
+    try:
+        return value if value is None else Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        raise SchemaError(f"{where}: {key} must be a finite number.", at=(key,)) from None
+
+
+def check_text(text: str, key: str, where: str) -> None:
+    """Refuse what no database can store, so that all engines mean the same by a name or value."""
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise SchemaError(f"{where}: {text!r} has a NUL or half a surrogate pair in it.", at=(key,))

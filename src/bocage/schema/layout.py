@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from reprlib import repr as short
 from typing import Any, Self
 
 from bocage.errors import SchemaError
@@ -19,17 +20,28 @@ class Layout:
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Self:
-        layout = cls(
-            separator=document.get("separator", ","),
-            header=document.get("header", True),
-            columns=tuple(document.get("columns", ())),
-            strip=document.get("strip_whitespace", False),
-        )
-        if not isinstance(layout.separator, str) or len(layout.separator) != 1:
-            raise SchemaError(f'"separator" must be one character, not {layout.separator!r}.')
-        if not layout.header and not layout.columns:
-            raise SchemaError('a text file without header needs "columns": the names in order.')
-        return layout
+        separator = document.get("separator", ",")
+        if not isinstance(separator, str) or len(separator) != 1 or separator in "\n\r\0\"'":
+            raise SchemaError(
+                f'"separator" must be one character, not {short(separator)}.', at=("separator",)
+            )
+        for key in ("header", "strip_whitespace"):
+            if not isinstance(document.get(key, True), bool):
+                raise SchemaError(
+                    f'"{key}" must be true or false, not {short(document[key])}.', at=(key,)
+                )
+        columns = document.get("columns", [])
+        if not isinstance(columns, list) or not all(isinstance(c, str) and c for c in columns):
+            raise SchemaError('"columns" is a list of column names.', at=("columns",))
+        for position, column in enumerate(columns):
+            if columns.index(column) < position:
+                raise SchemaError(f'"columns" names {column!r} twice.', at=("columns", position))
+        header = document.get("header", True)
+        if not header and not columns:
+            raise SchemaError(
+                'a text file without header needs "columns": the names in order.', at=("header",)
+            )
+        return cls(separator, header, tuple(columns), document.get("strip_whitespace", False))
 
     def to_dict(self) -> dict[str, Any]:
         document = {

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bocage.errors import PlanError, SchemaError
-from bocage.schema.attribute import MOST_ROWS, Attribute, Categorical, Numeric
+from bocage.schema.attribute import MOST_ROWS, Attribute, Categorical, Numeric, check_text
 from bocage.schema.layout import Layout
 
 
@@ -44,9 +44,12 @@ class Schema:
     by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_text(self.name, "name", "the schema")
         columns = [*self.attributes, *([self.label] if self.label else [])]
         if not columns:
-            raise SchemaError(f"schema {self.name!r} has no attributes and no label.")
+            raise SchemaError(
+                f"schema {self.name!r} has no attributes and no label.", at=("attributes",)
+            )
         by_name = {column.name: column for column in columns}
         if len(by_name) < len(columns):
             names = [column.name for column in columns]
@@ -57,7 +60,8 @@ class Schema:
         if self.row_cap is not None and not 1 <= self.row_cap <= MOST_ROWS:
             raise SchemaError(
                 f"schema {self.name!r}: row_cap must lie between 1 and {MOST_ROWS}, "
-                f"not {self.row_cap}."
+                f"not {self.row_cap}.",
+                at=("row_cap",),
             )
         object.__setattr__(self, "by_name", by_name)
 
@@ -100,19 +104,19 @@ class Schema:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
-        from bocage.schema.files import to_dict  # noqa: PLC0415 - files.py builds on this class
+        from bocage.schema.document import to_dict  # noqa: PLC0415 - it builds on this class
 
         return to_dict(self)
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Schema:
-        from bocage.schema.files import from_dict  # noqa: PLC0415 - files.py builds on this class
+        from bocage.schema.document import from_dict  # noqa: PLC0415 - it builds on this class
 
         return from_dict(document)
 
     @classmethod
     def read(cls, path: str | Path) -> Schema:
         """Read a schema from a JSON or TOML file."""
-        from bocage.schema.files import read  # noqa: PLC0415 - files.py builds on this class
+        from bocage.schema.files import read  # noqa: PLC0415 - it builds on this class
 
         return read(Path(path))
