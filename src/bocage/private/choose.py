@@ -18,6 +18,7 @@ from bocage.private.criteria import Criterion
 from bocage.private.query import IntArray, Place, Query, Terms
 from bocage.schema import Categorical, Schema, number
 
+Split = tuple[str, int | None]  # a column and, if it is numeric, the code of its threshold
 _WEIGHT = 2**20  # base weight of an attribute; the thresholds of a numeric one share it
 
 
@@ -76,7 +77,8 @@ class Choose(Query):
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:  # noqa: ARG002
         return self._answer(terms, place)
 
-    def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
+    def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[Split]:
+        """The split chosen for each cell."""
         rate = self._rate(terms)
         scores = {name: self._scores(terms.schema, name, tally) for name in tally.columns}
         contests = [
@@ -84,10 +86,13 @@ class Choose(Query):
             for cell, names in enumerate(self.candidates)
         ]
         chosen = noise.select(contests, self.selection).tolist()
-        splits = tuple(
+        return [
             _candidate(terms.schema, names, index)
             for names, index in zip(self.candidates, chosen, strict=True)
-        )
+        ]
+
+    def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
+        splits = tuple(self.draw(tally, terms, noise))
         values = tuple(split_text(terms.schema, *split) for split in splits)
         answer = self._answer(terms, place)
         return answer.as_kind(answer.kind, values=values, splits=splits)
@@ -145,10 +150,14 @@ class Mode(Query):
         spread = 1 / float(terms.rate(1, self.epsilon))
         return choice_answer(self, terms, place, self.selection, spread)
 
-    def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
+    def draw(self, tally: Tally, terms: Terms, noise: Noise) -> IntArray:
+        """The code chosen for each cell."""
         rate = terms.rate(1, self.epsilon)
         counts = tally.columns[self.column][:, :, 0]
-        chosen = noise.select([Contest(row, rate) for row in counts], self.selection)
+        return noise.select([Contest(row, rate) for row in counts], self.selection)
+
+    def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
+        chosen = self.draw(tally, terms, noise)
         column = terms.schema[self.column]
         answer = self.preview(terms, place, None)
         return answer.as_kind(answer.kind, values=tuple(map(column.text, chosen.tolist())))
@@ -175,7 +184,7 @@ def _thresholds(schema: Schema, name: str) -> int:
     return 1 if isinstance(column, Categorical) else column.cells - 1
 
 
-def _candidate(schema: Schema, names: tuple[str, ...], index: int) -> tuple[str, int | None]:
+def _candidate(schema: Schema, names: tuple[str, ...], index: int) -> Split:
     """The split that an index of a contest stands for."""
     for name in names:
         size = _thresholds(schema, name)

@@ -9,7 +9,7 @@ from bocage.epsilon import Epsilon
 from bocage.mechanisms import Noise
 from bocage.plan import Question, Tally
 from bocage.private.answer import Answer
-from bocage.private.query import Place, Query, Terms, laplace_answer
+from bocage.private.query import IntArray, Place, Query, Terms, laplace_answer
 from bocage.schema import Schema
 
 
@@ -37,12 +37,14 @@ class Count(Query):
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:  # noqa: ARG002
         return laplace_answer(self, terms, place.keys, scale=terms.scale(1, self.epsilon))
 
+    def draw(self, tally: Tally, terms: Terms, noise: Noise) -> IntArray:
+        """Noisy counts, one per cell."""
+        exact: IntArray = tally.totals.sum(axis=1)
+        return exact + noise.laplace(terms.scale(1, self.epsilon), exact.size)
+
     def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
-        scale = terms.scale(1, self.epsilon)
-        noisy = tally.totals.sum(axis=1) + noise.laplace(scale, place.cells.count)
-        return laplace_answer(
-            self, terms, place.keys, scale=scale, noisy=noisy.tolist(), at_least=0
-        )
+        scale, noisy = terms.scale(1, self.epsilon), self.draw(tally, terms, noise).tolist()
+        return laplace_answer(self, terms, place.keys, scale=scale, noisy=noisy, at_least=0)
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,15 @@ class Counts(Query):
         keys = self._keys(terms.schema, place)
         return laplace_answer(self, terms, keys, scale=terms.scale(1, self.epsilon))
 
+    def draw(self, tally: Tally, terms: Terms, noise: Noise) -> IntArray:
+        """Noisy counts of shape (cells, codes of the column, codes of the second one or 1)."""
+        exact = tally.columns[self.columns[0]]
+        drawn = noise.laplace(terms.scale(1, self.epsilon), exact.size)
+        return exact + drawn.reshape(exact.shape)
+
     def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
         scale = terms.scale(1, self.epsilon)
-        exact = tally.columns[self.columns[0]].ravel()
-        noisy = (exact + noise.laplace(scale, exact.size)).tolist()
+        noisy = self.draw(tally, terms, noise).ravel().tolist()
         keys = self._keys(terms.schema, place)
         return laplace_answer(self, terms, keys, scale=scale, noisy=noisy, at_least=0)
 

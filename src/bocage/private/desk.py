@@ -5,19 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 from bocage.accounting import Account
 from bocage.engine.base import Engine
 from bocage.epsilon import Epsilon
 from bocage.errors import BocageError, EngineError
 from bocage.mechanisms import Noise
+from bocage.plan import Tally
 from bocage.private.answer import Answer, Kind
 from bocage.private.query import Place, Query, Terms
 
 _LOG = logging.getLogger("bocage.private")
 _LONGEST_MEMO = 16_384
+Drawn = TypeVar("Drawn")
 
 
 class Desk(Protocol):
@@ -30,8 +33,6 @@ class Desk(Protocol):
     def has_ledger(self) -> bool: ...
 
     def ask(self, query: Query, place: Place, account: Account, *, fresh: bool) -> Answer: ...
-
-    def inside_reservation(self) -> Desk: ...
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,30 @@ class LiveDesk:
             answer = Answer.from_json(body)
         return answer.as_kind(self.kind, remaining=str(account.remaining()))
 
+    def draw(
+        self,
+        query: Query,
+        place: Place,
+        account: Account,
+        finish: Callable[[Tally, Terms, Noise], Drawn],
+    ) -> Drawn:
+        """Charge, count, draw: for the inner loop of a learner, which takes arrays."""
+        query.question(place).check(self.terms.schema)
+        account.charge(query.epsilon, query.words())
+        return self._shielded(query, place, finish)
+
     def _release(self, query: Query, place: Place) -> Answer:
+        def finish(tally: Tally, terms: Terms, noise: Noise) -> Answer:
+            return query.release(tally, terms, place, noise)
+
+        return self._shielded(query, place, finish)
+
+    def _shielded(
+        self, query: Query, place: Place, finish: Callable[[Tally, Terms, Noise], Drawn]
+    ) -> Drawn:
         try:
             (tally,) = self.engine.answer([query.question(place)])
-            return query.release(tally, self.terms, place, self.noise)
+            return finish(tally, self.terms, self.noise)
         except BocageError:
             raise
         except Exception as error:  # noqa: BLE001 - nothing of the table may leave in a traceback
@@ -94,10 +115,6 @@ class LiveDesk:
             **place.describe(),
         }
 
-    def inside_reservation(self) -> LiveDesk:
-        """The same desk for the inner loop of a learner: nothing is kept for asking again."""
-        return replace(self, remember=False)
-
 
 @dataclass(frozen=True)
 class PreviewDesk:
@@ -116,9 +133,6 @@ class PreviewDesk:
         left = self.budget - spent if spent <= self.budget else Epsilon(0)
         note = answer.note if spent <= self.budget else "more than is left: would be refused"
         return answer.as_kind(Kind.PREVIEW, remaining=str(left), note=note)
-
-    def inside_reservation(self) -> PreviewDesk:
-        return self
 
 
 def canonical(facts: dict[str, Any]) -> str:

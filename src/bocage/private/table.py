@@ -13,6 +13,7 @@ from bocage.plan.predicate import ALWAYS, Every, Value
 from bocage.private.ask import Askable, EpsilonLike
 from bocage.private.desk import LiveDesk, PreviewDesk
 from bocage.private.dry_run import dry_desk
+from bocage.private.level import Level
 from bocage.private.partition import PrivatePartition, by_cells, by_column
 from bocage.private.query import Place
 
@@ -73,10 +74,17 @@ class PrivateTable(Askable):
             raise PlanError(f"a partition is made by a column or a tree, not {type(by).__name__}.")
         return PrivatePartition(self._desk, self._account, place)
 
-    def reserve(self, epsilon: EpsilonLike, memo: str) -> PrivateTable:
-        """Charge `epsilon` at once; the table returned spends it in pieces without a disk."""
+    def reserve(self, epsilon: EpsilonLike, memo: str) -> Level:
+        """Charge `epsilon` at once; the level returned spends it in pieces without a disk.
+
+        Privacy
+        -------
+        What is reserved counts as spent, whether or not it is used.
+        """
+        if not isinstance(self._desk, LiveDesk):
+            raise PlanError("a preview prices single questions; a learner publishes its plan.")
         account = self._account.reserve(Epsilon.of(epsilon), memo)
-        return PrivateTable(self._desk.inside_reservation(), account, self._place)
+        return Level(self._desk, account, self._place.where, self._place.cells)
 
     def spent(self) -> Epsilon:
         """What this account has spent."""

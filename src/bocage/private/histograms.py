@@ -1,0 +1,70 @@
+"""Noisy histograms of several columns at once, possibly other columns in each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bocage.epsilon import Epsilon
+from bocage.mechanisms import Noise
+from bocage.plan import Question, Tally
+from bocage.private.answer import Answer
+from bocage.private.query import IntArray, Place, Query, Terms, laplace_answer
+
+
+@dataclass(frozen=True)
+class Histograms(Query):
+    """For each cell the counts of each of its columns, jointly with the label if one is named.
+
+    Privacy
+    -------
+    A record is in one cell and there in one count of each column. A cell with m columns gives each
+    an exact share of about epsilon / m; the shares of a cell add up to epsilon (sequential
+    composition), and the cells are disjoint (parallel composition).
+    """
+
+    columns: tuple[tuple[str, ...], ...]
+    label: str | None
+    epsilon: Epsilon
+
+    def words(self) -> str:
+        return "histograms of the open attributes" + (f" by {self.label}" if self.label else "")
+
+    def describe(self) -> dict[str, Any]:
+        by = {"columns": [list(names) for names in self.columns], "label": self.label}
+        return {"ask": "histograms", **by, "epsilon": str(self.epsilon)}
+
+    def question(self, place: Place) -> Question:
+        names = tuple(dict.fromkeys(name for cell in self.columns for name in cell))
+        return Question(place.cells, place.where, self.label, names)
+
+    def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[dict[str, IntArray]]:
+        """For each cell and each of its columns noisy counts of shape (codes, labels)."""
+        return [
+            self._cell(cell, names, tally, terms, noise) for cell, names in enumerate(self.columns)
+        ]
+
+    def _cell(
+        self, cell: int, names: Sequence[str], tally: Tally, terms: Terms, noise: Noise
+    ) -> dict[str, IntArray]:
+        shares = self.epsilon.split([1] * len(names))
+        noisy = {}
+        for name, share in zip(names, shares, strict=True):
+            exact = tally.columns[name][cell]
+            drawn = noise.laplace(terms.scale(1, share), exact.size)
+            noisy[name] = exact + drawn.reshape(exact.shape)
+        return noisy
+
+    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:  # noqa: ARG002
+        share = self.epsilon.split([1] * max(map(len, self.columns)))[-1]
+        return laplace_answer(self, terms, place.keys, scale=terms.scale(1, share))
+
+    def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
+        keys, noisy = [], []
+        for key, tables in zip(place.keys, self.draw(tally, terms, noise), strict=True):
+            for name, counts in tables.items():
+                keys += [f"{key} / {name} {i}" for i in range(counts.size)]
+                noisy += counts.ravel().tolist()
+        share = self.epsilon.split([1] * max(map(len, self.columns)))[-1]
+        return laplace_answer(self, terms, keys, scale=terms.scale(1, share), noisy=noisy)

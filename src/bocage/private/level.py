@@ -1,0 +1,107 @@
+"""The open cells of a growing tree, inside what a learner reserved. Arrays in, arrays out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bocage.accounting import Account
+from bocage.epsilon import Epsilon
+from bocage.mechanisms import Adjacency, Selection
+from bocage.plan import Branch, Cells, Cut
+from bocage.plan.predicate import Bound
+from bocage.private.choose import Choose, Mode, Split
+from bocage.private.count import Count, Counts
+from bocage.private.criteria import Criterion
+from bocage.private.desk import LiveDesk
+from bocage.private.histograms import Histograms
+from bocage.private.query import IntArray, Place
+from bocage.schema import Schema
+
+
+class Level:
+    """Disjoint cells that a learner asks about together: one scan and one charge per question.
+
+    Get the first one, a single cell, from :meth:`PrivateTable.reserve`; `split` gives the level
+    below, `group` parts the cells so that each group spends on its own.
+    """
+
+    def __init__(self, desk: LiveDesk, account: Account, where: Bound, cells: Cells) -> None:
+        self._desk, self._account = desk, account
+        self._place = Place(where, cells, ())
+
+    @property
+    def schema(self) -> Schema:
+        return self._desk.terms.schema
+
+    @property
+    def adjacency(self) -> Adjacency:
+        return self._desk.terms.adjacency
+
+    def __len__(self) -> int:
+        return self._place.cells.count
+
+    def remaining(self) -> Epsilon:
+        """What the path of every cell may still spend."""
+        return self._account.remaining()
+
+    def totals(self, epsilon: Epsilon) -> IntArray:
+        """Noisy number of rows of each cell."""
+        query = Count(epsilon)
+        return self._desk.draw(query, self._place, self._account, query.draw)
+
+    def counts(self, column: str, epsilon: Epsilon) -> IntArray:
+        """Noisy counts of a column, of shape (cells, codes)."""
+        query = Counts((column,), epsilon)
+        return self._desk.draw(query, self._place, self._account, query.draw)[:, :, 0]
+
+    def histograms(
+        self, columns: Sequence[Sequence[str]], label: str | None, epsilon: Epsilon
+    ) -> list[dict[str, IntArray]]:
+        """For each cell and each of its columns noisy counts of shape (codes, labels)."""
+        query = Histograms(tuple(map(tuple, columns)), label, epsilon)
+        return self._desk.draw(query, self._place, self._account, query.draw)
+
+    def choose(
+        self,
+        among: Sequence[Sequence[str]],
+        label: str,
+        criterion: Criterion,
+        selection: Selection,
+        epsilon: Epsilon,
+    ) -> list[Split]:
+        """A privately chosen split of each cell, among its own candidate columns."""
+        query = Choose(tuple(map(tuple, among)), label, criterion, selection, epsilon)
+        return self._desk.draw(query, self._place, self._account, query.draw)
+
+    def modes(self, column: str, selection: Selection, epsilon: Epsilon) -> IntArray:
+        """The privately chosen most frequent code of each cell."""
+        query = Mode(column, selection, epsilon)
+        return self._desk.draw(query, self._place, self._account, query.draw)
+
+    def split(self, splits: Sequence[Split]) -> Level:
+        """The children of all cells, in order: one per value, or below and above a threshold."""
+        nodes = {cell: self._node(*split) for cell, split in enumerate(splits)}
+        cells = self._place.cells.refine(nodes)
+        return Level(self._desk, self._account, self._place.where, cells)
+
+    def group(self, name: str, groups: Mapping[str, Sequence[int]]) -> dict[str, Level]:
+        """Part the cells into groups that spend on their own.
+
+        Privacy
+        -------
+        The groups are disjoint sets of disjoint cells: together they cost the maximum of what each
+        of them spends (parallel composition).
+        """
+        partition = self._account.partition(name)
+        return {
+            key: Level(
+                self._desk, partition.part(key), self._place.where, self._place.cells.only(cells)
+            )
+            for key, cells in groups.items()
+            if cells
+        }
+
+    def _node(self, column: str, threshold: int | None) -> Branch | Cut:
+        if threshold is not None:
+            return Cut(column, threshold, 0, 1)
+        return Branch(column, tuple(range(self.schema[column].cells)))
