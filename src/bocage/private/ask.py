@@ -11,7 +11,7 @@ from bocage.errors import PlanError
 from bocage.mechanisms import Selection
 from bocage.private.amount import Average, Sum
 from bocage.private.answer import Answer
-from bocage.private.choose import Choose, Mode
+from bocage.private.choose import Candidate, Choose, Mode
 from bocage.private.count import Count, Counts
 from bocage.private.criteria import Criterion, criterion_named
 from bocage.private.desk import Desk
@@ -144,11 +144,14 @@ class Askable:
         target = label or (self.schema.label.name if self.schema.label else None)
         if target is None:
             raise PlanError(f"the schema of {self.schema.name!r} has no label: name one.")
-        candidates: tuple[tuple[str, ...], ...]
+        names: Sequence[Sequence[str]]
         if all(isinstance(name, str) for name in among):
-            candidates = (tuple(map(str, among)),) * self._place.cells.count
+            names = [tuple(map(str, among))] * self._place.cells.count
         else:
-            candidates = tuple(tuple(names) for names in among)
+            names = list(among)
+        candidates = tuple(
+            tuple(Candidate.of(self.schema, name) for name in cell) for cell in names
+        )
         chosen_by = _selection(selection)
         query = Choose(
             candidates, target, criterion_named(criterion), chosen_by, Epsilon.of(epsilon)

@@ -23,6 +23,44 @@ _WEIGHT = 2**20  # base weight of an attribute; the thresholds of a numeric one 
 
 
 @dataclass(frozen=True)
+class Candidate:
+    """A way to split a cell: by all values of a categorical column, or by a numeric column at one
+    of the thresholds `first` to `last`."""
+
+    column: str
+    first: int | None = None
+    last: int | None = None
+
+    @classmethod
+    def of(cls, schema: Schema, column: str) -> Candidate:
+        """All splits by one column."""
+        attribute = schema[column]
+        if isinstance(attribute, Categorical):
+            return cls(column)
+        return cls(column, 1, attribute.cells - 1)
+
+    @property
+    def size(self) -> int:
+        """How many splits it stands for."""
+        return 1 if self.first is None or self.last is None else self.last - self.first + 1
+
+    def check(self, schema: Schema) -> None:
+        attribute = schema[self.column]
+        if attribute.cells < 2:
+            raise PlanError(f"column {self.column!r} has one value only and cannot be split.")
+        if isinstance(attribute, Categorical):
+            fits = self.first is None and self.last is None
+        else:
+            first, last = self.first or 0, self.last or 0
+            fits = 1 <= first <= last < attribute.cells
+        if not fits:
+            raise PlanError(
+                f"column {self.column!r}: a numeric column is split at thresholds from 1 to its "
+                "last cell, a categorical one by all its values."
+            )
+
+
+@dataclass(frozen=True)
 class Choose(Query):
     """For each cell one split among the candidates: a categorical column (one branch per value), or
     a numeric column with a threshold.
@@ -35,7 +73,7 @@ class Choose(Query):
     handicap added to the scores (permute-and-flip) change no ratio between neighbors.
     """
 
-    candidates: tuple[tuple[str, ...], ...]  # for each cell the columns that it may be split by
+    candidates: tuple[tuple[Candidate, ...], ...]  # for each cell the ways to split it
     label: str
     criterion: Criterion
     selection: Selection
@@ -47,7 +85,7 @@ class Choose(Query):
     def describe(self) -> dict[str, Any]:
         return {
             "ask": "choose",
-            "among": [list(names) for names in self.candidates],
+            "among": [[list(vars(one).values()) for one in cell] for cell in self.candidates],
             "label": self.label,
             "criterion": self.criterion.name,
             "selection": self.selection.value,
@@ -55,21 +93,21 @@ class Choose(Query):
         }
 
     def question(self, place: Place) -> Question:
-        columns = tuple(dict.fromkeys(name for names in self.candidates for name in names))
+        columns = tuple(dict.fromkeys(one.column for cell in self.candidates for one in cell))
         return Question(place.cells, place.where, self.label, columns)
 
     def check(self, terms: Terms, place: Place) -> None:
         super().check(terms, place)
         if len(self.candidates) != place.cells.count:
             raise PlanError("a choice needs a list of candidate columns for each cell.")
-        for names in self.candidates:
+        for cell in self.candidates:
+            names = [one.column for one in cell]
             if not names or len(set(names)) < len(names) or self.label in names:
                 raise PlanError(
                     "a choice needs at least one candidate column, each once, without the label."
                 )
-            for name in names:
-                if terms.schema[name].cells < 2:
-                    raise PlanError(f"column {name!r} has one value only and cannot be split.")
+            for one in cell:
+                one.check(terms.schema)
 
     def _rate(self, terms: Terms) -> Fraction:
         return terms.rate(self.criterion.range(terms.schema), self.epsilon)
@@ -82,14 +120,11 @@ class Choose(Query):
         rate = self._rate(terms)
         scores = {name: self._scores(terms.schema, name, tally) for name in tally.columns}
         contests = [
-            self._contest(terms.schema, rate, names, [scores[name][cell] for name in names])
-            for cell, names in enumerate(self.candidates)
+            self._contest(rate, cell, [_of(scores[one.column][at], one) for one in cell])
+            for at, cell in enumerate(self.candidates)
         ]
         chosen = noise.select(contests, self.selection).tolist()
-        return [
-            _candidate(terms.schema, names, index)
-            for names, index in zip(self.candidates, chosen, strict=True)
-        ]
+        return [_split(cell, index) for cell, index in zip(self.candidates, chosen, strict=True)]
 
     def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
         splits = tuple(self.draw(tally, terms, noise))
@@ -109,9 +144,9 @@ class Choose(Query):
         return score[:, :-1]
 
     def _contest(
-        self, schema: Schema, rate: Fraction, names: tuple[str, ...], scores: list[IntArray]
+        self, rate: Fraction, cell: tuple[Candidate, ...], scores: list[IntArray]
     ) -> Contest:
-        sizes = [_thresholds(schema, name) for name in names]
+        sizes = [one.size for one in cell]
         if self.selection is Selection.EXPONENTIAL:
             weights = np.repeat([_WEIGHT // size for size in sizes], sizes)
             return Contest(np.concatenate(scores), rate, weights)
@@ -179,18 +214,19 @@ def choice_answer(
     )
 
 
-def _thresholds(schema: Schema, name: str) -> int:
-    column = schema[name]
-    return 1 if isinstance(column, Categorical) else column.cells - 1
+def _of(scores: IntArray, candidate: Candidate) -> IntArray:
+    """The scores of one cell and column that belong to a candidate."""
+    if candidate.first is None or candidate.last is None:
+        return scores
+    return scores[candidate.first - 1 : candidate.last]
 
 
-def _candidate(schema: Schema, names: tuple[str, ...], index: int) -> Split:
+def _split(cell: tuple[Candidate, ...], index: int) -> Split:
     """The split that an index of a contest stands for."""
-    for name in names:
-        size = _thresholds(schema, name)
-        if index < size:
-            return name, None if isinstance(schema[name], Categorical) else index + 1
-        index -= size
+    for one in cell:
+        if index < one.size:
+            return one.column, None if one.first is None else one.first + index
+        index -= one.size
     raise PlanError("the selection lies outside its candidates.")
 
 

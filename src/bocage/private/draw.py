@@ -19,7 +19,7 @@ def draw_answer(answer: Answer) -> RenderableType:
         return _draw_preview(answer)
     items = answer.items
     several = len(items) > 1
-    table = Table(title=answer.question, title_justify="left", title_style="bold", box=None)
+    table = Table(box=None)
     if several:
         table.add_column("", overflow="fold")
     table.add_column("value", justify="right", style=_COLORS[answer.kind])
@@ -33,7 +33,7 @@ def draw_answer(answer: Answer) -> RenderableType:
         table.add_row(*_cells(item, several=several, largest=largest if bars else 0))
     if len(items) > _MOST_ROWS:
         table.add_row(f"… {len(items) - _MOST_ROWS} more")
-    return Group(table, Text(answer.footnote(), style="dim"))
+    return Group(Text(answer.question, style="bold"), table, Text(answer.footnote(), style="dim"))
 
 
 def _draw_preview(answer: Answer) -> RenderableType:

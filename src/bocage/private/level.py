@@ -9,7 +9,7 @@ from bocage.epsilon import Epsilon
 from bocage.mechanisms import Adjacency, Selection
 from bocage.plan import Branch, Cells, Cut
 from bocage.plan.predicate import Bound
-from bocage.private.choose import Choose, Mode, Split
+from bocage.private.choose import Candidate, Choose, Mode, Split
 from bocage.private.count import Count, Counts
 from bocage.private.criteria import Criterion
 from bocage.private.desk import LiveDesk
@@ -63,13 +63,13 @@ class Level:
 
     def choose(
         self,
-        among: Sequence[Sequence[str]],
+        among: Sequence[Sequence[Candidate]],
         label: str,
         criterion: Criterion,
         selection: Selection,
         epsilon: Epsilon,
     ) -> list[Split]:
-        """A privately chosen split of each cell, among its own candidate columns."""
+        """A privately chosen split of each cell, among its own candidates."""
         query = Choose(tuple(map(tuple, among)), label, criterion, selection, epsilon)
         return self._desk.draw(query, self._place, self._account, query.draw)
 
