@@ -1,0 +1,56 @@
+"""Exact noise and exact private selection, on integers only.
+
+::
+
+    base              the contract of a noise provider
+    system, opendp    the two providers
+    laplace           discrete Laplace            ┐
+    response          k-ary randomized response   ┘ on table: exact draws from a fixed distribution
+    exponential       exponential mechanism       ┐
+    permute_and_flip  permute-and-flip            ┘ on batch: many contests at once
+    bernoulli         Bernoulli(exp(-p / q))
+    rng, bounds       the operating system's random words; integer bounds on exp
+    accuracy, loss    how far noise reaches; what each mechanism reveals (no draws)
+"""
+
+from __future__ import annotations
+
+from bocage.mechanisms.accuracy import (
+    DEFAULT_CONFIDENCE,
+    laplace_half_width,
+    laplace_scale_for,
+    laplace_standard_deviation,
+    laplace_tail,
+)
+from bocage.mechanisms.base import Adjacency, Contest, IntArray, Noise, Selection
+from bocage.mechanisms.loss import (
+    exponential_probabilities,
+    laplace_loss,
+    laplace_probability,
+    permute_and_flip_probabilities,
+    privacy_loss,
+    response_probabilities,
+)
+from bocage.mechanisms.opendp import OpenDPNoise
+from bocage.mechanisms.system import SystemNoise
+
+__all__ = [
+    "DEFAULT_CONFIDENCE",
+    "Adjacency",
+    "Contest",
+    "IntArray",
+    "Noise",
+    "OpenDPNoise",
+    "Selection",
+    "SystemNoise",
+    "exponential_probabilities",
+    "laplace_half_width",
+    "laplace_loss",
+    "laplace_probability",
+    "laplace_scale_for",
+    "laplace_standard_deviation",
+    "laplace_tail",
+    "permute_and_flip_probabilities",
+    "privacy_loss",
+    "response_probabilities",
+]
