@@ -1,0 +1,164 @@
+"""`bocage ledger`: look at what was spent, verify it, take it elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from bocage.accounting import Balance, Entry, Ledger
+
+_target = click.argument("target", metavar="LEDGER", envvar="BOCAGE_LEDGER")
+
+
+@click.group()
+def ledger() -> None:
+    """Show, verify and export a ledger: a file, or a postgresql:// URL."""
+
+
+@ledger.command()
+@_target
+@click.option("--table", help="Only this table.")
+@click.option("--parts", is_flag=True, help="Also the partitions and parts below the analysts.")
+@click.option("--last", default=20, show_default=True, help="How many entries to show.")
+def show(target: str, table: str | None, parts: bool, last: int) -> None:
+    """Show the accounts with what they have left, and the last entries."""
+    from rich.console import Console
+
+    from bocage.accounting import Scope
+
+    with _open(target) as opened:
+        balances = opened.balances()
+        if table:
+            entries = opened.entries(Scope.table(table))[-last:]
+        else:
+            entries = opened.entries(after=max(0, opened.head().number - last))
+    console = Console()
+    console.print(_accounts(balances, table, parts))
+    console.print(_entries(entries if last > 0 else []))
+
+
+@ledger.command()
+@_target
+@click.option(
+    "--against",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="An earlier export: also find out whether entries known then are missing now.",
+)
+def verify(target: str, against: Path | None) -> None:
+    """Replay the chain of entries and compare every balance. LEDGER may also be an export."""
+    from rich.console import Console
+
+    from bocage.accounting import export_head, verify_export
+
+    with _clear_errors():
+        known = export_head(against) if against else None
+        if _is_export(target):
+            found = verify_export(target, known)
+        else:
+            with _open(target, check=False) as opened:
+                found = opened.verify(known)
+    console = Console()
+    for problem in found.problems:
+        console.print(f"✗ {_printable(problem)}", style="red", markup=False, highlight=False)
+    if not found.ok:
+        raise click.ClickException("the ledger does not verify.")
+    console.print(
+        f"✓ {found.head.number} entries verify; the last is {found.head.hash}",
+        style="green",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+@ledger.command()
+@_target
+@click.argument("file", type=click.Path(path_type=Path))
+def export(target: str, file: Path) -> None:
+    """Write all entries to a new FILE of JSON lines; keep it where the ledger's host cannot write."""
+    with _open(target) as opened:
+        head = opened.export(file)
+    click.echo(f"{head.number} entries written to {file}; the last is {head.hash}")
+
+
+@contextmanager
+def _open(target: str, *, check: bool = True) -> Iterator[Ledger]:
+    from bocage.accounting import open_ledger
+
+    with _clear_errors(), open_ledger(target, check=check) as opened:
+        yield opened
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    from bocage.errors import BocageError
+
+    try:
+        yield
+    except BocageError as error:
+        raise click.ClickException(_printable(str(error))) from error
+
+
+def _is_export(target: str) -> bool:
+    path = Path(target)
+    if "://" in target or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(1) == b"{"
+
+
+def _accounts(balances: list[Balance], only: str | None, parts: bool) -> object:
+    from rich.table import Table
+    from rich.text import Text
+
+    from bocage.accounting import algebra
+
+    known = {balance.scope: balance for balance in balances}
+    table = Table("Scope", title="Accounts", title_justify="left")
+    for column in ("Spent", "Cap", "Left"):
+        table.add_column(column, justify="right")
+    table.add_column("State")
+    for balance in balances:
+        if only not in {None, balance.scope.path[0]} or not (parts or balance.scope.has_cap):
+            continue
+        left = algebra.remaining(algebra.line(balance.scope.lineage, known))
+        table.add_row(
+            Text("  " * (len(balance.scope.path) - 1) + _printable(balance.scope.name)),
+            str(balance.spent),
+            "" if balance.cap is None else str(balance.cap),
+            Text(str(left), style="red" if left.nano == 0 else "green"),
+            Text(balance.state, style="" if balance.state == "open" else "yellow"),
+        )
+    return table
+
+
+def _entries(entries: list[Entry]) -> object:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="Last entries", title_justify="left")
+    table.add_column("Number", justify="right")
+    table.add_column("Time (UTC)")
+    table.add_column("Action")
+    table.add_column("Scope")
+    table.add_column("Epsilon", justify="right")
+    table.add_column("Memo", overflow="ellipsis", no_wrap=True)
+    for entry in entries:
+        table.add_row(
+            str(entry.number),
+            entry.time[:19].replace("T", " "),
+            entry.action,
+            Text(_printable(" / ".join(entry.scope))),
+            str(entry.epsilon) if entry.epsilon.nano else "",
+            Text(_printable(entry.memo)),
+        )
+    return table
+
+
+def _printable(text: str) -> str:
+    """Names and memos are other people's text: no escape sequence of theirs reaches a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
