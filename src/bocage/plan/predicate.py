@@ -5,7 +5,9 @@ schema it becomes a combination of tests "the code of this column lies in these 
 total on every engine: no casts, no division, no analyst code.
 
 A number is known only by its grid cell: a comparison looks at the cell's lower edge (its grid point
-if the column has a step).
+if the column has a step). The cell itself is found in double precision: without a step, a number that
+is within rounding of an edge may lie in the cell below it. Whole numbers and other discrete columns
+want a step.
 """
 
 from __future__ import annotations
