@@ -15,6 +15,8 @@
     ├── NoiseError           the noise provider does not offer what the question needs
     ├── EngineError          opaque by design: the charge stands, the reason is in the owner's log
     │   └── SourceError      the owner's source cannot be opened as the schema says
+    ├── ModelError           a model, its file or the rows given to it do not fit together
+    ├── LearnerError         a learner cannot work with these parameters, schema or budget
     └── RefusedVariant       an unsound variant was asked of a table that has a ledger
 
 Messages name the thing, the rule, the value given (where it is public) and the way out. None of
@@ -100,6 +102,14 @@ class EngineError(BocageError):
 
 class SourceError(EngineError):
     """The owner's source cannot be opened as the schema says."""
+
+
+class ModelError(BocageError):
+    """A model, its file or the rows given to it do not fit together."""
+
+
+class LearnerError(BocageError):
+    """A learner cannot work with these parameters, this schema or this budget."""
 
 
 class RefusedVariant(BocageError):

@@ -20,7 +20,7 @@ class Account(Protocol):
         """Charge before reading; return the number of the ledger entry that pays."""
         ...
 
-    def reserve(self, epsilon: Epsilon, memo: str) -> Account:
+    def reserve(self, epsilon: Epsilon, memo: str) -> MemoryAccount:
         """Charge `epsilon` at once; return an account in memory that may spend it in pieces."""
         ...
 

@@ -40,6 +40,11 @@ class MemoryAccount:
     def scope(self) -> Scope:
         return self._scope
 
+    @property
+    def number(self) -> int:
+        """The ledger entry that paid for the cap; 0 stands for none."""
+        return self._tree.number
+
     def charge(self, epsilon: Epsilon, memo: str, request: str | None = None) -> int:
         self._tree.charge(self._scope, Epsilon.of(epsilon), check_memo(memo), request)
         return self._tree.number

@@ -34,6 +34,11 @@ class Selection(StrEnum):
     EXPONENTIAL = "exponential"
     PERMUTE_AND_FLIP = "permute_and_flip"
 
+    @property
+    def words(self) -> str:
+        """The name for people."""
+        return self.value.replace("_", " ")
+
 
 @dataclass(frozen=True)
 class Contest:
