@@ -1,20 +1,34 @@
 """The privacy layer: charges, counts, adds noise, releases. Only here do rows and noise meet."""
 
+from bocage.mechanisms import Adjacency, Selection
 from bocage.private.answer import Answer, Item, Kind
-from bocage.private.criteria import CRITERIA, Criterion
+from bocage.private.ask import EpsilonLike
+from bocage.private.choose import Candidate, Split
+from bocage.private.criteria import CRITERIA, Criterion, Doubled, criterion_named
+from bocage.private.level import Level
 from bocage.private.owner import ProtectedTable, protect, study
 from bocage.private.partition import PrivatePartition
+from bocage.private.query import IntArray
 from bocage.private.table import PrivateTable
 
 __all__ = [
     "CRITERIA",
+    "Adjacency",
     "Answer",
+    "Candidate",
     "Criterion",
+    "Doubled",
+    "EpsilonLike",
+    "IntArray",
     "Item",
     "Kind",
+    "Level",
     "PrivatePartition",
     "PrivateTable",
     "ProtectedTable",
+    "Selection",
+    "Split",
+    "criterion_named",
     "protect",
     "study",
 ]

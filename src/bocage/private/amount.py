@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 from bocage.epsilon import Epsilon
-from bocage.mechanisms import Noise, laplace_half_width
+from bocage.mechanisms import Noise
 from bocage.plan import Question, Tally
 from bocage.private.answer import Answer
-from bocage.private.query import Place, Query, Terms, laplace_answer
-from bocage.schema import Schema
+from bocage.private.query import Place, Query, Terms, half_width, laplace_answer
+from bocage.schema import Numeric
 
-_HALF_FAILURE = Fraction(39, 40)  # two intervals of 97.5 % hold together with 95 %
+_EACH = Fraction(39, 40)  # two intervals of 97.5 % hold together with 95 %
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class Sum(Query):
     Privacy
     -------
     Every cell of the grid stands for a whole number of public units, so that the sum is an integer.
-    One record moves it by at most the largest of these numbers in size: that is the sensitivity.
+    One record moves it by at most the largest of these numbers in size: that is the sensitivity
+    (at least one unit, for a grid whose only cell stands for 0).
     """
 
     column: str
@@ -41,7 +42,7 @@ class Sum(Query):
     def _calibrate(self, terms: Terms) -> tuple[Fraction, int, int, Fraction]:
         column = terms.schema.numeric(self.column)
         unit, first, slope = column.fixed_point
-        sensitivity = max(abs(first), abs(first + slope * (column.cells - 1)))
+        sensitivity = max(abs(first), abs(first + slope * (column.cells - 1)), 1)
         return unit, first, slope, terms.scale(sensitivity, self.epsilon)
 
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:  # noqa: ARG002
@@ -91,7 +92,7 @@ class Average(Query):
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         expected = None
         if rows is not None:
-            low, high = self._interval(terms, 0, rows)
+            low, high = self._intervals(terms, [0], [rows])[0]
             expected = (high - low) / 2
         return self._answer(terms, place, (None,) * len(place.keys), expected=expected)
 
@@ -102,35 +103,30 @@ class Average(Query):
         centered = 2 * tally.sums[self.column] - (column.cells - 1) * counts
         noisy_sums = (centered + noise.laplace(sum_scale, place.cells.count)).tolist()
         noisy_counts = (counts + noise.laplace(count_scale, place.cells.count)).tolist()
-        pairs = list(zip(noisy_sums, noisy_counts, strict=True))
-        values = tuple(self._value(terms.schema, *pair) for pair in pairs)
-        intervals = [self._interval(terms, *pair) for pair in pairs]
+        values = tuple(
+            _quotient(column, *pair) for pair in zip(noisy_sums, noisy_counts, strict=True)
+        )
+        intervals = self._intervals(terms, noisy_sums, noisy_counts)
         lows, highs = tuple(low for low, _ in intervals), tuple(high for _, high in intervals)
         return self._answer(terms, place, values, lows=lows, highs=highs)
 
-    def _value(self, schema: Schema, noisy_sum: float, noisy_count: float) -> float:
-        column = schema.numeric(self.column)
-        low, high = column.value(0), column.value(column.cells - 1)
-        middle, half_cell = float((low + high) / 2), float(column.width / 2)
-        if noisy_count <= 0:
-            return middle
-        return min(max(middle + half_cell * noisy_sum / noisy_count, float(low)), float(high))
-
-    def _interval(self, terms: Terms, noisy_sum: int, noisy_count: int) -> tuple[float, float]:
-        sum_scale, count_scale = self._scales(terms)
-        off_sum, off_count = (
-            laplace_half_width(s, _HALF_FAILURE) for s in (sum_scale, count_scale)
-        )
-        fewest, most = noisy_count - off_count, noisy_count + off_count
-        if fewest <= 0:  # there may be no row at all: nothing is known but the bounds
-            column = terms.schema.numeric(self.column)
-            return float(column.value(0)), float(column.value(column.cells - 1))
-        corners = [
-            self._value(terms.schema, total, count)
-            for total in (noisy_sum - off_sum, noisy_sum + off_sum)
-            for count in (fewest, most)
-        ]
-        return min(corners), max(corners)
+    def _intervals(
+        self, terms: Terms, noisy_sums: list[int], noisy_counts: list[int]
+    ) -> list[tuple[float, float]]:
+        column = terms.schema.numeric(self.column)
+        off_sum, off_count = (half_width(scale, _EACH) for scale in self._scales(terms))
+        everything = float(column.value(0)), float(column.value(column.cells - 1))
+        intervals = []
+        for noisy_sum, noisy_count in zip(noisy_sums, noisy_counts, strict=True):
+            fewest, most = noisy_count - off_count, noisy_count + off_count
+            corners = [
+                _quotient(column, total, count)
+                for total in (noisy_sum - off_sum, noisy_sum + off_sum)
+                for count in (fewest, most)
+            ]
+            # With no row at all, perhaps, nothing is known but the bounds.
+            intervals.append((min(corners), max(corners)) if fewest > 0 else everything)
+        return intervals
 
     def _answer(
         self,
@@ -156,3 +152,12 @@ class Average(Query):
             cost=str(self.epsilon),
             adjacency=terms.adjacency.value,
         )
+
+
+def _quotient(column: Numeric, noisy_sum: int, noisy_count: int) -> float:
+    """The average that a sum of half cells from the middle stands for, inside the bounds."""
+    low, high = column.value(0), column.value(column.cells - 1)
+    middle = (low + high) / 2
+    if noisy_count <= 0:
+        return float(middle)
+    return float(min(max(middle + column.width / 2 * Fraction(noisy_sum, noisy_count), low), high))

@@ -122,7 +122,7 @@ class Answer:
             width = max(map(len, self.keys), default=0)
             lines = [self.question]
             lines += [f"  {item.key:<{width}}  {show(item)}" for item in _shown(self.items)]
-        return "\n".join([*lines, f"  {self.footnote()}"])
+        return "\n".join(map(printable, [*lines, f"  {self.footnote()}"]))
 
     def footnote(self) -> str:
         """Mechanism, scale, price and ledger number in one line."""
@@ -152,6 +152,11 @@ class Answer:
         from bocage.private.draw import draw_answer  # noqa: PLC0415 - rich loads only when drawing
 
         return draw_answer(self)
+
+
+def printable(text: str) -> str:
+    """Without control characters, which a terminal would obey."""
+    return "".join(letter if letter.isprintable() else "�" for letter in text)
 
 
 def show(item: Item) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 
 from bocage.accounting import Account
@@ -19,7 +20,7 @@ from bocage.private.quantile import Quantile, quantile_level
 from bocage.private.query import Place, Query
 from bocage.schema import Schema
 
-EpsilonLike = Epsilon | Fraction | float | str
+EpsilonLike = Epsilon | Decimal | Fraction | float | str
 
 
 class Askable:
@@ -145,6 +146,8 @@ class Askable:
         if target is None:
             raise PlanError(f"the schema of {self.schema.name!r} has no label: name one.")
         names: Sequence[Sequence[str]]
+        if isinstance(among, str):
+            among = (among,)
         if all(isinstance(name, str) for name in among):
             names = [tuple(map(str, among))] * self._place.cells.count
         else:

@@ -109,6 +109,13 @@ class Choose(Query):
             for one in cell:
                 one.check(terms.schema)
 
+    def rehearse(self, terms: Terms, noise: Noise) -> None:
+        """Not every provider knows weights, which thresholds need."""
+        numeric = any(one.size > 1 for cell in self.candidates for one in cell)
+        if numeric and self.selection is Selection.EXPONENTIAL:
+            nothing = Contest(np.zeros(2, np.int64), self._rate(terms), np.array([1, 2]))
+            noise.select([nothing], self.selection)
+
     def _rate(self, terms: Terms) -> Fraction:
         return terms.rate(self.criterion.range(terms.schema), self.epsilon)
 
@@ -147,6 +154,8 @@ class Choose(Query):
         self, rate: Fraction, cell: tuple[Candidate, ...], scores: list[IntArray]
     ) -> Contest:
         sizes = [one.size for one in cell]
+        if max(sizes) == 1:
+            return Contest(np.concatenate(scores), rate)
         if self.selection is Selection.EXPONENTIAL:
             weights = np.repeat([_WEIGHT // size for size in sizes], sizes)
             return Contest(np.concatenate(scores), rate, weights)
@@ -206,7 +215,7 @@ def choice_answer(
         question=query.words(),
         keys=place.keys,
         values=(None,) * len(place.keys),
-        mechanism=selection.value.replace("_", " "),
+        mechanism=selection.words,
         scale=f"{spread:.6g}",
         plus_minus=None,
         cost=str(query.epsilon),

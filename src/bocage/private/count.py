@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from bocage.epsilon import Epsilon
+from bocage.errors import PlanError
 from bocage.mechanisms import Noise
 from bocage.plan import Question, Tally
 from bocage.private.answer import Answer
-from bocage.private.query import IntArray, Place, Query, Terms, laplace_answer
+from bocage.private.query import IntArray, Place, Query, Terms, distinct, laplace_answer
 from bocage.schema import Schema
+
+MOST_COUNTS = 2**20
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,18 @@ class Counts(Query):
         keys = self._keys(terms.schema, place)
         return laplace_answer(self, terms, keys, scale=scale, noisy=noisy, at_least=0)
 
-    def _keys(self, schema: Schema, place: Place) -> list[str]:
+    def check(self, terms: Terms, place: Place) -> None:
+        released = place.cells.count
+        for name in self.columns:
+            released *= terms.schema[name].cells
+        if released > MOST_COUNTS:
+            raise PlanError(f"at most {MOST_COUNTS} counts can be asked for at once.")
+        super().check(terms, place)
+
+    def _keys(self, schema: Schema, place: Place) -> tuple[str, ...]:
         keys = list(place.keys)
         for name in self.columns:
             column = schema[name]
             texts = [column.text(code) for code in range(column.cells)]
             keys = [f"{key} / {text}" if key else text for key in keys for text in texts]
-        return keys
+        return distinct(keys)

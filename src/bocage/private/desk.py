@@ -6,13 +6,14 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from bocage.accounting import Account
 from bocage.engine.base import Engine
-from bocage.epsilon import Epsilon
-from bocage.errors import BocageError, EngineError
+from bocage.epsilon import LARGEST, ZERO, Epsilon
+from bocage.errors import BocageError, BudgetExceeded, EngineError
 from bocage.mechanisms import Noise
 from bocage.plan import Tally
 from bocage.private.answer import Answer, Kind
@@ -54,23 +55,22 @@ class LiveDesk:
     remember: bool = True
 
     def ask(self, query: Query, place: Place, account: Account, *, fresh: bool) -> Answer:
-        query.check(self.terms, place)
-        facts = self._facts(query, place)
-        key = hashlib.sha256(canonical(facts).encode()).hexdigest()
+        self._check(query, place)
+        facts = facts_of(self.terms, query, place)
+        key, memo = key_of(facts), memo_of(facts)
         if self.remember and not fresh and (kept := account.stored_answer(key)) is not None:
-            return Answer.from_json(kept).as_kind(
-                Kind.STORED, cost="0", remaining=str(account.remaining())
-            )
-        number = account.charge(query.epsilon, memo_of(facts))
-        answer = self._release(query, place)
-        if self.has_ledger:
-            answer = answer.as_kind(self.kind, entry=number)
-        if self.remember:
-            # A fresh answer has a key of its own, so that it does not replace the first one.
-            slot = key if not fresh else hashlib.sha256(f"{key} {number}".encode()).hexdigest()
-            body = account.store_answer(slot, answer.to_json().encode(), number)
-            answer = Answer.from_json(body)
-        return answer.as_kind(self.kind, remaining=str(account.remaining()))
+            _refuse_if_closed(account, query.epsilon, memo)
+            answer = Answer.from_json(kept).as_kind(Kind.STORED, cost="0")
+        else:
+            number = account.charge(query.epsilon, memo)
+            answer = self._release(query, place)
+            answer = answer.as_kind(self.kind, entry=number if self.has_ledger else None)
+            if self.remember:
+                # Two who asked at once both get what was stored first; a fresh answer is its own.
+                body = account.store_answer(key, answer.to_json().encode(), number)
+                answer = answer if fresh else Answer.from_json(body)
+        left = str(account.remaining()) if self.has_ledger else None
+        return answer.as_kind(answer.kind, remaining=left)
 
     def draw(
         self,
@@ -80,9 +80,13 @@ class LiveDesk:
         finish: Callable[[Tally, Terms, Noise], Drawn],
     ) -> Drawn:
         """Charge, count, draw: for the inner loop of a learner, which takes arrays."""
-        query.question(place).check(self.terms.schema)
+        self._check(query, place)
         account.charge(query.epsilon, query.words())
         return self._shielded(query, place, finish)
+
+    def _check(self, query: Query, place: Place) -> None:
+        query.check(self.terms, place)
+        query.rehearse(self.terms, self.noise)
 
     def _release(self, query: Query, place: Place) -> Answer:
         def finish(tally: Tally, terms: Terms, noise: Noise) -> Answer:
@@ -93,46 +97,82 @@ class LiveDesk:
     def _shielded(
         self, query: Query, place: Place, finish: Callable[[Tally, Terms, Noise], Drawn]
     ) -> Drawn:
+        failure: BocageError
         try:
-            (tally,) = self.engine.answer([query.question(place)])
-            return finish(tally, self.terms, self.noise)
-        except BocageError:
-            raise
-        except Exception as error:  # noqa: BLE001 - nothing of the table may leave in a traceback
+            question = query.question(place)
+            return finish(self.engine.answer([question])[0], self.terms, self.noise)
+        except BocageError as error:
+            failure = error
+        except Exception as error:  # noqa: BLE001 - whatever it says may quote a row
             _LOG.error("a release failed with %s", type(error).__name__)
-            raise EngineError(
+            failure = EngineError(
                 "the question could not be answered. The charge stands; "
                 "the owner's log has the kind of failure."
-            ) from None
-
-    def _facts(self, query: Query, place: Place) -> dict[str, Any]:
-        schema = self.terms.schema
-        table = {"table": schema.name, "schema": schema.fingerprint}
-        return {
-            **table,
-            "adjacency": self.terms.adjacency.value,
-            **query.describe(),
-            **place.describe(),
-        }
+            )
+        # Raised anew out here, so that neither its cause nor the frames that hold counts go along.
+        failure.__cause__ = failure.__context__ = None
+        raise failure.with_traceback(None)
 
 
 @dataclass(frozen=True)
 class PreviewDesk:
-    """Prices questions. It has no engine and no noise."""
+    """Prices questions. It has no engine and no noise.
+
+    It charges an account in memory that may spend `LARGEST`, of which `budget` is really left: what
+    remains of the rest tells whether the ledger would refuse, partitions included.
+    """
 
     terms: Terms
     rows: int | None
     budget: Epsilon
     has_ledger: bool = False
 
-    def ask(self, query: Query, place: Place, account: Account, *, fresh: bool) -> Answer:  # noqa: ARG002
+    def ask(self, query: Query, place: Place, account: Account, *, fresh: bool) -> Answer:
         query.check(self.terms, place)
-        account.charge(query.epsilon, "preview")
         answer = query.preview(self.terms, place, self.rows)
-        spent = account.spent()
-        left = self.budget - spent if spent <= self.budget else Epsilon(0)
-        note = answer.note if spent <= self.budget else "more than is left: would be refused"
-        return answer.as_kind(Kind.PREVIEW, remaining=str(left), note=note)
+        key, note, before = (
+            key_of(facts_of(self.terms, query, place)),
+            answer.note,
+            self._left(account),
+        )
+        if not fresh and account.stored_answer(key) is not None:
+            return answer.as_kind(
+                Kind.PREVIEW, cost="0", remaining=str(before), note="asked before: free"
+            )
+        number = account.charge(query.epsilon, "preview")
+        account.store_answer(key, b"", number)
+        if query.epsilon > before:
+            note = "more than is left: would be refused"
+        return answer.as_kind(Kind.PREVIEW, remaining=str(self._left(account)), note=note)
+
+    def _left(self, account: Account) -> Epsilon:
+        return Epsilon(max(0, account.remaining().nano - (LARGEST - self.budget.nano)))
+
+
+def _refuse_if_closed(account: Account, epsilon: Epsilon, memo: str) -> None:
+    """A frozen or revoked account gets nothing, not even what it paid for.
+
+    Where nothing remains, a charge is refused either way, and the refusal says whether the account
+    is closed or merely spent.
+    """
+    if account.remaining() == ZERO:
+        with suppress(BudgetExceeded):
+            account.charge(epsilon, memo)
+
+
+def facts_of(terms: Terms, query: Query, place: Place) -> dict[str, Any]:
+    """A question as plain data: equal questions, equal facts."""
+    table = {"table": terms.schema.name, "schema": terms.schema.fingerprint}
+    return {
+        **table,
+        "adjacency": terms.adjacency.value,
+        **query.describe(),
+        **place.describe(),
+    }
+
+
+def key_of(facts: dict[str, Any]) -> str:
+    return hashlib.sha256(canonical(facts).encode()).hexdigest()
 
 
 def canonical(facts: dict[str, Any]) -> str:

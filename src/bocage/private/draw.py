@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bocage.private.answer import Answer, Item, Kind, figure
+from bocage.private.answer import Answer, Item, Kind, figure, printable
 
 _COLORS = {Kind.RELEASE: "green", Kind.STORED: "cyan", Kind.DRY_RUN: "magenta"}
 _BAR = 28
@@ -33,21 +33,26 @@ def draw_answer(answer: Answer) -> RenderableType:
         table.add_row(*_cells(item, several=several, largest=largest if bars else 0))
     if len(items) > _MOST_ROWS:
         table.add_row(f"… {len(items) - _MOST_ROWS} more")
-    return Group(Text(answer.question, style="bold"), table, Text(answer.footnote(), style="dim"))
+    title = Text(printable(answer.question), style="bold")
+    return Group(title, table, Text(printable(answer.footnote()), style="dim"))
 
 
 def _draw_preview(answer: Answer) -> RenderableType:
     expected = "" if answer.plus_minus is None else f"  ± {figure(answer.plus_minus)} at 95 %"
     return Text.assemble(
-        (answer.question, "bold"), (expected, "yellow"), "\n", (answer.footnote(), "dim")
+        (printable(answer.question), "bold"),
+        (expected, "yellow"),
+        "\n",
+        (printable(answer.footnote()), "dim"),
     )
 
 
-def _cells(item: Item, *, several: bool, largest: float) -> list[str]:
+def _cells(item: Item, *, several: bool, largest: float) -> list[Text]:
+    """Texts, not strings: what a public value contains is shown, never read as markup."""
     cells = [item.key] if several else []
     cells.append("–" if item.value is None else figure(item.value))
     if item.low is not None and item.high is not None:
         cells.append(f"{figure(item.low)} … {figure(item.high)}")
     if largest and isinstance(item.value, int | float):
         cells.append("█" * round(_BAR * max(item.value, 0) / largest))
-    return cells
+    return [Text(printable(cell)) for cell in cells]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bocage.accounting import Account
+from bocage.accounting import MemoryAccount
 from bocage.epsilon import Epsilon
+from bocage.errors import PlanError, RefusedVariant
 from bocage.mechanisms import Adjacency, Selection
 from bocage.plan import Branch, Cells, Cut
 from bocage.plan.predicate import Bound
 from bocage.private.choose import Candidate, Choose, Mode, Split
 from bocage.private.count import Count, Counts
-from bocage.private.criteria import Criterion
-from bocage.private.desk import LiveDesk
+from bocage.private.criteria import Criterion, Gini
+from bocage.private.desk import LiveDesk, key_of
 from bocage.private.histograms import Histograms
 from bocage.private.query import IntArray, Place
+from bocage.private.unsound import LocalGini
 from bocage.schema import Schema
 
 
@@ -25,7 +27,7 @@ class Level:
     below, `group` parts the cells so that each group spends on its own.
     """
 
-    def __init__(self, desk: LiveDesk, account: Account, where: Bound, cells: Cells) -> None:
+    def __init__(self, desk: LiveDesk, account: MemoryAccount, where: Bound, cells: Cells) -> None:
         self._desk, self._account = desk, account
         self._place = Place(where, cells, ())
 
@@ -43,6 +45,16 @@ class Level:
     def remaining(self) -> Epsilon:
         """What the path of every cell may still spend."""
         return self._account.remaining()
+
+    @property
+    def entry(self) -> int | None:
+        """The ledger entry that paid for the reservation."""
+        return self._account.number if self._desk.has_ledger else None
+
+    def share(self, memo: str, epsilon: Epsilon) -> Level:
+        """The same cells with a share of what is reserved, to be spent in sequence with others."""
+        account = self._account.reserve(epsilon, memo)
+        return Level(self._desk, account, self._place.where, self._place.cells)
 
     def totals(self, epsilon: Epsilon) -> IntArray:
         """Noisy number of rows of each cell."""
@@ -73,6 +85,29 @@ class Level:
         query = Choose(tuple(map(tuple, among)), label, criterion, selection, epsilon)
         return self._desk.draw(query, self._place, self._account, query.draw)
 
+    def choose_with_local_sensitivity(
+        self,
+        among: Sequence[Sequence[Candidate]],
+        label: str,
+        sizes: Sequence[int],
+        epsilon: Epsilon,
+    ) -> list[Split]:
+        """The selection of Fletcher & Islam (2015). Not differentially private: for study only."""
+        if self._desk.has_ledger:
+            raise RefusedVariant(
+                "a selection with local sensitivity is not differentially private and is refused "
+                "on a table with a ledger."
+            )
+        query = LocalGini(
+            tuple(map(tuple, among)),
+            label,
+            Gini(),
+            Selection.EXPONENTIAL,
+            epsilon,
+            tuple(sizes),
+        )
+        return self._desk.draw(query, self._place, self._account, query.draw)
+
     def modes(self, column: str, selection: Selection, epsilon: Epsilon) -> IntArray:
         """The privately chosen most frequent code of each cell."""
         query = Mode(column, selection, epsilon)
@@ -90,9 +125,14 @@ class Level:
         Privacy
         -------
         The groups are disjoint sets of disjoint cells: together they cost the maximum of what each
-        of them spends (parallel composition).
+        of them spends (parallel composition). Another grouping is another partition, whatever its
+        name, so that the two add up.
         """
-        partition = self._account.partition(name)
+        members = [cell for cells in groups.values() for cell in cells]
+        if len(set(members)) < len(members):
+            raise PlanError("a cell can be in one group only.")
+        whole = {**self._place.describe(), "groups": {k: list(v) for k, v in groups.items()}}
+        partition = self._account.partition(f"{name} {key_of(whole)}")
         return {
             key: Level(
                 self._desk, partition.part(key), self._place.where, self._place.cells.only(cells)

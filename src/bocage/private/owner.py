@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Self
 
@@ -98,11 +99,13 @@ def protect(
         back as one on which nothing was spent.
     """
     public = schema if isinstance(schema, Schema) else Schema.read(schema)
-    terms = Terms(public, _adjacency(adjacency))
-    book = open_ledger(ledger, create=create)
-    return ProtectedTable(
-        LiveDesk(terms, open_engine(source, public), _noise(noise)), book, Epsilon.of(cap)
-    )
+    terms, provider, most = Terms(public, _adjacency(adjacency)), _noise(noise), Epsilon.of(cap)
+    with ExitStack() as undo:
+        engine = undo.enter_context(closing(open_engine(source, public)))
+        book = undo.enter_context(open_ledger(ledger, create=create))
+        table = ProtectedTable(LiveDesk(terms, engine, provider), book, most)
+        undo.pop_all()
+    return table
 
 
 def study(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING
@@ -13,8 +13,8 @@ from bocage.errors import PlanError
 from bocage.plan import OUTSIDE, Branch, Cells, Cut
 from bocage.plan.predicate import Value
 from bocage.private.ask import Askable
-from bocage.private.desk import canonical
-from bocage.private.query import Place
+from bocage.private.desk import key_of
+from bocage.private.query import Place, distinct, exact
 from bocage.schema import Categorical, Numeric, Schema, number
 
 if TYPE_CHECKING:
@@ -49,11 +49,17 @@ class PrivatePartition(Askable):
     def __getitem__(self, key: str) -> PrivateTable:
         from bocage.private.table import PrivateTable  # noqa: PLC0415 - a part is a table again
 
-        if key not in self._place.keys:
+        if key not in self._index:
             raise PlanError(f"the partition has no part {key!r}.")
-        cells = self._place.cells.only([self._place.keys.index(key)])
-        account = self._account.partition(self._name()).part(key)
-        return PrivateTable(self._desk, account, Place(self._place.where, cells, ("",)))
+        at = self._index[key]
+        # The number alone tells the parts apart; the key is for whoever reads the ledger.
+        account = self._account.partition(self._name).part(f"{at} {key}"[:200])
+        place = Place(self._place.where, self._place.cells.only([at]), ("",))
+        return PrivateTable(self._desk, account, place)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {key: i for i, key in enumerate(self._place.keys)}
 
     def items(self) -> Iterator[tuple[str, PrivateTable]]:
         """Key and table of each part."""
@@ -77,13 +83,13 @@ class PrivatePartition(Askable):
         kept = self._place.cells.only(chosen)
         nodes = {i: _node(self.schema, *splits[cell]) for i, cell in enumerate(chosen)}
         keys = [_join(self._place.keys[cell], text) for cell in chosen for text in texts[cell]]
-        place = Place(self._place.where, kept.refine(nodes), tuple(keys))
+        place = Place(self._place.where, kept.refine(nodes), distinct(keys))
         return PrivatePartition(self._desk, self._account, place)
 
+    @cached_property
     def _name(self) -> str:
         """A name that only this partition of this set of rows has."""
-        text = canonical({**self._place.describe(), "keys": list(self._place.keys)})
-        return hashlib.sha256(text.encode()).hexdigest()
+        return key_of(self._place.describe())
 
 
 def by_column(
@@ -107,18 +113,32 @@ def by_column(
         raise PlanError(f"a partition has at most {MOST_PARTS} parts.")
     node = Branch(name, targets)
     cells = place.cells.refine(dict.fromkeys(range(place.cells.count), node))
-    keys = tuple(_join(key, text) for key in place.keys for text in texts)
+    keys = distinct([_join(key, text) for key in place.keys for text in texts])
     return Place(place.where, cells, keys)
 
 
 def by_cells(schema: Schema, place: Place, cells: Cells, names: Sequence[str]) -> Place:
-    """The leaves of a released tree. Only a whole table can be parted so."""
-    if place.cells.nodes:
-        raise PlanError("part the table by the tree first, and its leaves afterwards.")
+    """The leaves of a released tree: its nodes take the place of the table's only cell."""
     if len(names) != cells.count or len(set(names)) < len(names):
         raise PlanError("a partition by cells needs a name of its own for each cell.")
     cells.check(schema)
-    return Place(place.where, cells, tuple(names))
+    return Place(place.where, _inside(place.cells, cells), tuple(names))
+
+
+def _inside(outer: Cells, inner: Cells) -> Cells:
+    """The cells of `inner` for the rows of the only cell of `outer`."""
+    if not inner.nodes:
+        return outer
+    root = len(outer.nodes)
+
+    def moved(node: Branch | Cut, change: Callable[[int], int]) -> Branch | Cut:
+        if isinstance(node, Cut):
+            return replace(node, below=change(node.below), above=change(node.above))
+        return replace(node, targets=tuple(map(change, node.targets)))
+
+    into = [moved(node, lambda target: root if target == ~0 else target) for node in outer.nodes]
+    on = [moved(n, lambda target: target + root if target >= 0 else target) for n in inner.nodes]
+    return Cells((*into, *on), inner.count)
 
 
 def _values(
@@ -140,16 +160,13 @@ def _ranges(
         return tuple(range(column.cells)), tuple(map(column.text, range(column.cells)))
     starts = []
     for edge in edges:
-        try:
-            exact = Fraction(str(edge))
-        except (ValueError, ZeroDivisionError):
-            raise PlanError(f"partition by {column.name!r}: {edge!r} is no number.") from None
-        if not column.lower < exact <= column.upper:
+        position = exact(edge, f"partition by {column.name!r}: an edge")
+        if not column.lower < position <= column.upper:
             raise PlanError(
                 f"partition by {column.name!r}: the edge {edge} lies outside "
                 f"({number(column.lower)}, {number(column.upper)}]."
             )
-        starts.append(min(ceil((exact - column.lower) / column.width), column.cells))
+        starts.append(min(ceil((position - column.lower) / column.width), column.cells))
     if not starts or any(a >= b for a, b in pairwise(starts)):
         raise PlanError(f"partition by {column.name!r}: edges must rise, by a grid cell at least.")
     if starts[-1] == column.cells:

@@ -14,7 +14,7 @@ from bocage.errors import PlanError
 from bocage.mechanisms import Contest, Noise, Selection
 from bocage.plan import Question, Tally
 from bocage.private.answer import Answer
-from bocage.private.query import IntArray, Place, Query, Terms
+from bocage.private.query import IntArray, Place, Query, Terms, exact
 from bocage.schema import Numeric
 
 
@@ -123,15 +123,12 @@ class Quantile(Query):
 
 
 def quantile_level(level: Fraction | float | str) -> Fraction:
-    try:
-        exact = Fraction(str(level))
-    except (ValueError, ZeroDivisionError):
-        raise PlanError(f"the level of a quantile is a number, not {level!r}.") from None
-    if not 0 < exact < 1:
+    share = exact(level, "the level of a quantile")
+    if not 0 < share < 1:
         raise PlanError(f"the level of a quantile lies between 0 and 1, not at {level}.")
-    if exact.denominator > 10**4:
+    if share.denominator > 10**4:
         raise PlanError(f"the level of a quantile has at most four decimals, not {level}.")
-    return exact
+    return share
 
 
 def _plain(value: Fraction) -> int | float:

@@ -5,20 +5,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bocage.epsilon import Epsilon
+from bocage.errors import PlanError
 from bocage.mechanisms import Adjacency, Noise, laplace_half_width
+from bocage.mechanisms.system import check_scale
 from bocage.plan import Cells, Question, Tally
 from bocage.plan.predicate import Bound, to_json
 from bocage.private.answer import Answer, Value
 from bocage.schema import Schema
 
 IntArray = NDArray[np.int64]
+half_width = lru_cache(maxsize=4096)(laplace_half_width)  # public arithmetic, asked for often
 
 
 @dataclass(frozen=True)
@@ -28,13 +33,26 @@ class Terms:
     schema: Schema
     adjacency: Adjacency
 
+    @property
+    def steps(self) -> int:
+        """How many added or removed records two neighbors are apart where they are counted.
+
+        Privacy
+        -------
+        Replace-one neighbors are two apart. So are add/remove neighbors of a table that is cut to
+        its row cap: where a record comes in, the last one may drop out.
+        """
+        return 2 if self.schema.over_cap == "cut" else self.adjacency.factor()
+
     def scale(self, sensitivity: int, epsilon: Epsilon) -> Fraction:
-        """Laplace scale. Replace-one neighbors are two added or removed records apart."""
-        return sensitivity * self.adjacency.factor() / epsilon.fraction
+        """Laplace scale for a sum that one added or removed record moves by `sensitivity`."""
+        scale = sensitivity * self.steps / epsilon.fraction
+        check_scale(scale)
+        return scale
 
     def rate(self, score_range: int, epsilon: Epsilon) -> Fraction:
         """Rate of a private selection whose scores move within `score_range` per record."""
-        return epsilon.fraction / (score_range * self.adjacency.factor())
+        return epsilon.fraction / (score_range * self.steps)
 
 
 @dataclass(frozen=True)
@@ -80,6 +98,9 @@ class Query(ABC):
         self.question(place).check(terms.schema)
         self.preview(terms, place, None)
 
+    def rehearse(self, terms: Terms, noise: Noise) -> None:  # noqa: B027 - most need nothing rare
+        """Raise what the noise provider will raise, before anything is charged or read."""
+
 
 def laplace_answer(
     query: Query,
@@ -92,7 +113,7 @@ def laplace_answer(
     at_least: float | None = None,
 ) -> Answer:
     """The answer made of noisy integers that count `unit`; without them a preview."""
-    half = laplace_half_width(scale)
+    half = half_width(scale)
     values: tuple[Value | None, ...] = (None,) * len(keys)
     lows = highs = None
     if noisy is not None:
@@ -118,3 +139,24 @@ def laplace_answer(
 def in_units(number: int, unit: Fraction) -> Value:
     exact = number * unit
     return int(exact) if unit.denominator == 1 else float(exact)
+
+
+def distinct(texts: Sequence[str]) -> tuple[str, ...]:
+    """Texts that name their cells: numbered where two of them read the same."""
+    if len(set(texts)) == len(texts):
+        return tuple(texts)
+    return tuple(f"{text} #{i}" for i, text in enumerate(texts, 1))
+
+
+def exact(value: object, what: str) -> Fraction:
+    """A public number as it is printed; refuses what is none, or absurdly long."""
+    text = value if isinstance(value, str) else str(value)
+    try:
+        decimal = Decimal(text) if len(text) <= 100 and "/" not in text else None
+        if decimal is not None and decimal.is_finite() and abs(decimal.adjusted()) <= 100:
+            return Fraction(decimal)
+        if decimal is None and len(text) <= 100:
+            return Fraction(text)
+    except (InvalidOperation, ValueError, ZeroDivisionError):
+        pass
+    raise PlanError(f"{what} must be a number, not {text[:40]!r}.")

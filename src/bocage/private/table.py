@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Protocol, Self, runtime_checkable
 
 from bocage.accounting import MemoryAccount
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import EpsilonError, PlanError
-from bocage.plan import Cells, Predicate, bind, parse
+from bocage.mechanisms import SystemNoise
+from bocage.plan import Bound, Cells, Predicate, bind, parse
 from bocage.plan.predicate import ALWAYS, Every, Value
 from bocage.private.ask import Askable, EpsilonLike
 from bocage.private.desk import LiveDesk, PreviewDesk
@@ -18,6 +20,7 @@ from bocage.private.partition import PrivatePartition, by_cells, by_column
 from bocage.private.query import Place
 
 WHOLE = Place(ALWAYS, Cells(), ("",))
+_ASKS = ("noisy_count", "noisy_counts", "noisy_sum", "noisy_avg", "noisy_quantile", "noisy_mode")
 
 
 @runtime_checkable
@@ -42,8 +45,8 @@ class PrivateTable(Askable):
         """The rows that pass a filter: ``"age >= 30 and sex = 'F'"`` or ``col("age") >= 30``."""
         parsed = parse(predicate) if isinstance(predicate, str) else predicate
         bound = bind(parsed, self.schema)
-        before = self._place.where
-        both = bound if before == ALWAYS else Every((before, bound))
+        parts = [part for b in (self._place.where, bound) for part in _parts(b)]
+        both = parts[0] if len(parts) == 1 else Every(tuple(parts))
         place = Place(both, self._place.cells, self._place.keys)
         return PrivateTable(self._desk, self._account, place)
 
@@ -97,15 +100,17 @@ class PrivateTable(Askable):
     def preview(self, *, rows: int | None = None) -> PrivateTable:
         """The same interface, with prices instead of values; nothing is charged or read.
 
-        Ask it a whole batch and read `spent()`: that is what the batch would cost. `rows` is a
-        number of rows to assume where the expected error depends on it.
+        Ask it a whole batch and read `spent()`: that is what the batch would cost, at most; what
+        was asked or spent on parts before this preview may make it cheaper. `rows` is a number of
+        rows to assume where the expected error depends on it.
         """
         desk = PreviewDesk(self._desk.terms, rows, self.remaining())
         return PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), self._place)
 
     def dry_run(self, *, rows: int = 1000) -> PrivateTable:
         """The same code path on rows made up from the schema: free, and marked as such."""
-        desk = dry_desk(self._desk.terms, rows)
+        noise = self._desk.noise if isinstance(self._desk, LiveDesk) else SystemNoise()
+        desk = dry_desk(self._desk.terms, noise, rows)
         return PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), self._place)
 
     def epsilon_for(self, plus_minus: float, method: str, *args: object) -> Epsilon:
@@ -117,6 +122,8 @@ class PrivateTable(Askable):
         """
         if not plus_minus > 0:
             raise PlanError(f"an error is greater than 0, not {plus_minus}.")
+        if method not in _ASKS:
+            raise PlanError(f"{method!r} is no question. There are {', '.join(_ASKS)}.")
         low, high = 1, LARGEST
         while low < high:
             middle = (low + high) // 2
@@ -127,7 +134,10 @@ class PrivateTable(Askable):
         return Epsilon(low)
 
     def _expected(self, method: str, args: Sequence[object], epsilon: Epsilon) -> float:
-        expected = getattr(self.preview(), method)(*args, epsilon).plus_minus
+        try:
+            expected = getattr(self.preview(), method)(*args, epsilon).plus_minus
+        except EpsilonError:  # too small for this question
+            return inf
         if expected is None:
             raise PlanError(
                 f"the error of {method} depends on the table and is not known in advance; "
@@ -136,8 +146,8 @@ class PrivateTable(Askable):
         return float(expected)
 
     def close(self) -> None:
-        """Release the engine behind this table."""
-        if isinstance(self._desk, LiveDesk):
+        """Release the engine of a study or a dry run; a protected one belongs to its owner."""
+        if isinstance(self._desk, LiveDesk) and not self.has_ledger:
             self._desk.engine.close()
 
     def __enter__(self) -> Self:
@@ -148,3 +158,8 @@ class PrivateTable(Askable):
 
     def __repr__(self) -> str:
         return f"<PrivateTable {self.schema.name!r}, epsilon {self.remaining()} left>"
+
+
+def _parts(bound: Bound) -> tuple[Bound, ...]:
+    """Flat, so that a long chain of filters does not nest."""
+    return bound.parts if isinstance(bound, Every) else (bound,)

@@ -1,0 +1,54 @@
+"""Selections that are not differentially private, kept to study the papers that proposed them.
+
+They are refused on a table with a ledger, and no model made with them carries an epsilon.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from bocage.mechanisms import Contest, Noise
+from bocage.plan import Tally
+from bocage.private.choose import Choose, Split
+from bocage.private.query import IntArray, Terms
+
+_UNITS = 2**20
+
+
+@dataclass(frozen=True)
+class LocalGini(Choose):
+    """Fletcher & Islam (2015), Q2: the normalized Gini index with the sensitivity of a noisy size.
+
+    Privacy
+    -------
+    None. The scale 2n/(n+1)² is evaluated at a noisy size that may be far above the true one: the
+    loss of a single selection is up to epsilon times their ratio, which nothing bounds.
+    """
+
+    sizes: tuple[int, ...]  # the noisy size of each cell, at least 1
+
+    def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[Split]:  # noqa: ARG002 - one calibration only
+        contests = [
+            Contest(
+                np.array([_index(tally.columns[one.column][at]) for one in cell]), self._local(size)
+            )
+            for at, (cell, size) in enumerate(zip(self.candidates, self.sizes, strict=True))
+        ]
+        chosen = noise.select(contests, self.selection).tolist()
+        return [(cell[i].column, None) for cell, i in zip(self.candidates, chosen, strict=True)]
+
+    def _local(self, size: int) -> Fraction:
+        return self.epsilon.fraction * (size + 1) ** 2 / (4 * size * _UNITS)
+
+
+def _index(counts: IntArray) -> int:
+    """The negative Gini index of a split, in units."""
+    table = counts.astype(float)
+    sizes = table.sum(axis=1)
+    if not sizes.sum():
+        return 0
+    purity = (table**2).sum(axis=1) / np.maximum(sizes, 1)
+    return int(np.floor(_UNITS * (purity.sum() / sizes.sum() - 1)))

@@ -1,0 +1,55 @@
+"""Noise providers for tests only: silent, and one that keeps what it was asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bocage.mechanisms import SystemNoise
+
+
+class SilentNoise:
+    """No noise: zeros, and the best candidate (the first of several)."""
+
+    name = "silent"
+
+    def laplace(self, scale, size):
+        assert scale > 0
+        return np.zeros(size, np.int64)
+
+    def select(self, contests, selection):
+        return np.array([int(np.argmax(contest.scores)) for contest in contests], np.int64)
+
+    def randomize(self, codes, arity, rate):
+        raise NotImplementedError
+
+
+class RecordingNoise(SystemNoise):
+    """Real noise that also keeps scales and contests."""
+
+    def __init__(self):
+        super().__init__()
+        self.scales = []  # (scale, size)
+        self.contests = []  # (contest, selection)
+
+    def laplace(self, scale, size):
+        self.scales.append((scale, size))
+        return super().laplace(scale, size)
+
+    def select(self, contests, selection):
+        self.contests += [(contest, selection) for contest in contests]
+        return super().select(contests, selection)
+
+
+class SilentRecordingNoise(SilentNoise):
+    """Silent, and keeps scales and contests."""
+
+    def __init__(self):
+        self.scales, self.contests = [], []
+
+    def laplace(self, scale, size):
+        self.scales.append((scale, size))
+        return super().laplace(scale, size)
+
+    def select(self, contests, selection):
+        self.contests += [(contest, selection) for contest in contests]
+        return super().select(contests, selection)
