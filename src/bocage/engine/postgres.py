@@ -1,0 +1,264 @@
+"""PostgreSQL: the counting happens in the server, only counts travel."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bocage.engine import sql
+from bocage.engine.encode import refuse_absent
+from bocage.engine.guard import guarded
+from bocage.errors import EngineError, SourceError
+from bocage.plan import Question, Tally
+from bocage.schema import Categorical, Schema
+
+if TYPE_CHECKING:
+    import psycopg
+
+_log = logging.getLogger("bocage.engine")
+
+# The name is looked up as it stands, then as namespace.name.
+_FIND = """
+SELECT c.oid, n.nspname, c.relname, c.relkind::text,
+       has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
+FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.oid = COALESCE(
+    to_regclass(quote_ident($1)),
+    CASE WHEN $2 <> '' AND has_schema_privilege(to_regnamespace(quote_ident($2)), 'USAGE')
+         THEN to_regclass(quote_ident($2) || '.' || quote_ident($3)) END)
+"""
+_COLUMNS = """
+SELECT a.attname,
+       CASE COALESCE(b.typtype, t.typtype) WHEN 'e' THEN 'enum'
+            ELSE format_type(COALESCE(b.oid, t.oid), NULL) END,
+       has_column_privilege(a.attrelid, a.attnum, 'SELECT')
+FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
+     LEFT JOIN pg_type AS b ON t.typtype = 'd' AND b.oid = t.typbasetype
+WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped
+"""
+_STORAGE_ORDER = {"r": "ctid", "m": "ctid", "p": "tableoid, ctid"}
+
+
+class PostgresEngine:
+    """Counts the rows of one table or view of a PostgreSQL server (12 or later).
+
+    All questions of one `answer` see one snapshot. The session is read-only. After a server was
+    lost, the next `answer` connects again.
+
+    Parameters
+    ----------
+    url
+        ``postgresql://user@host:port/database``. It needs no right but to read the table::
+
+            CREATE ROLE bocage LOGIN PASSWORD '...';
+            GRANT CONNECT ON DATABASE hospital TO bocage;
+            GRANT USAGE ON SCHEMA public TO bocage;
+            GRANT SELECT ON public.patients TO bocage;
+
+    table
+        Its name, or ``namespace.name``. Case matters and no quotes are needed.
+    schema
+        What is public about it.
+    timeout_seconds
+        After this time the server gives up a statement.
+
+    Privacy
+    -------
+    The answers are exact and private. Errors after opening are opaque; the log names their class only.
+    """
+
+    name = "postgres"
+
+    def __init__(
+        self, url: str, table: str, schema: Schema, *, timeout_seconds: float | None = None
+    ) -> None:
+        self.schema = schema
+        self._url, self._timeout = url, timeout_seconds
+        self._lock = threading.Lock()
+        self._connection = self._connect()
+        unreadable = SourceError(
+            f"table {table!r} cannot be read; the reason is in the server's log."
+        )
+        try:
+            guarded(lambda: self._find(table), (self._psycopg.Error,), unreadable)
+        except EngineError:
+            self.close()
+            raise
+
+    def answer(self, questions: Sequence[Question]) -> list[Tally]:
+        for question in questions:
+            question.check(self.schema)
+        with self._lock:
+            failures = (self._psycopg.Error, OSError)
+            return guarded(lambda: self._answers(questions), failures, self._broken())
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _broken(self) -> EngineError:
+        return EngineError(
+            f"table {self.schema.name!r} could not be read. The reason is in the owner's log."
+        )
+
+    def _answers(self, questions: Sequence[Question]) -> list[Tally]:
+        self._revive()
+        with self._connection.transaction(), self._connection.cursor() as cursor:
+            source = self._source(cursor)
+            return [self._answer(cursor, question, source) for question in questions]
+
+    def _answer(self, cursor: psycopg.Cursor[Any], question: Question, source: str) -> Tally:
+        tally = Tally.zeros(question, self.schema)
+        if question.sums or not question.columns:
+            statement = sql.totals(question, self.schema, source, self._types)
+            labels = question.labels(self.schema)
+            for key, count, *sums in cursor.execute(statement.text, statement.parameters):
+                tally.totals[divmod(key, labels)] = count
+                for name, value in zip(question.sums, sums, strict=True):
+                    tally.sums[name][key // labels] += value
+        for names, statement in sql.counts(question, self.schema, source, self._types):
+            rows = cursor.execute(statement.text, statement.parameters).fetchall()
+            flat = np.zeros(sum(tally.columns[name].size for name in names), np.int64)
+            if rows:
+                position, count = np.array(rows, np.int64).T
+                flat[position] = count
+            for name in names:
+                counts = tally.columns[name]
+                counts[...] = flat[: counts.size].reshape(counts.shape)
+                flat = flat[counts.size :]
+        if question.columns:
+            tally.totals[...] = tally.columns[question.columns[0]].sum(axis=1)
+        return tally
+
+    def _source(self, cursor: psycopg.Cursor[Any]) -> str:
+        """The relation to count, in the snapshot of this transaction."""
+        if self._read_types(cursor) != self._types:
+            _log.error("postgres: the columns of the table were changed; open it again.")
+            raise self._broken()
+        if not self._over_cap(cursor):
+            return self._relation
+        if self.schema.over_cap == "refuse":
+            _log.error("postgres: the table grew over its row cap.")
+            raise self._broken()
+        return (
+            f"(SELECT * FROM {self._relation} ORDER BY {self._order} "
+            f"LIMIT {self.schema.rows_bound}) AS cut"
+        )
+
+    def _over_cap(self, cursor: psycopg.Cursor[Any]) -> bool:
+        cap = self.schema.row_cap
+        if cap is None:
+            return False  # no server holds more rows than the largest possible cap
+        some = f"SELECT 1 FROM {self._relation} LIMIT {cap + 1}"
+        row = cursor.execute(f"SELECT count(*) > {cap} FROM ({some}) AS head").fetchone()
+        return bool(row and row[0])
+
+    def _find(self, table: str) -> None:
+        if "\0" in table:
+            raise SourceError("PostgreSQL has no names with a NUL character.")
+        with self._connection.transaction(), self._connection.cursor() as cursor:
+            found = cursor.execute(_FIND, (table, *table.partition(".")[::2])).fetchone()
+            if found is None:
+                raise SourceError(
+                    f"the server has no table {table!r} that this role can see. Check the name "
+                    "(case matters; namespace.name is possible) and GRANT USAGE ON SCHEMA."
+                )
+            self._oid, namespace, relation, kind, writes = found
+            self._relation = f"{sql.quoted(namespace)}.{sql.quoted(relation)}"
+            self._order = _STORAGE_ORDER.get(kind, "")
+            # From here on no other namespace can lend its functions and operators.
+            cursor.execute("SELECT set_config('search_path', 'pg_catalog, pg_temp', false)")
+            self._types = self._read_types(cursor)
+            if self.schema.over_cap == "cut" and not self._order:
+                raise SourceError(
+                    f"{table!r} is a view or a foreign table, which has no storage order to cut "
+                    'at the row cap. Use the table itself, or over_cap = "refuse".'
+                )
+            if self.schema.over_cap == "refuse" and self._over_cap(cursor):
+                raise SourceError(
+                    f"the source holds more rows than the row cap of {self.schema.row_cap}."
+                )
+        if writes:
+            _log.warning("postgres: the role may write to the table; SELECT would be enough.")
+
+    def _read_types(self, cursor: psycopg.Cursor[Any]) -> dict[str, str]:
+        """The type of each column of the schema, all of them readable and of a fitting type."""
+        rows = cursor.execute(_COLUMNS, (self._oid,)).fetchall()
+        columns = {name: (type_name, readable) for name, type_name, readable in rows}
+        refuse_absent(self.schema, columns)
+        types = {}
+        for column in self.schema:
+            type_name, readable = columns[column.name]
+            if not readable:
+                raise SourceError(
+                    f"this role may not read column {column.name!r}. "
+                    f"GRANT SELECT ON {self._relation} to it."
+                )
+            fitting = sql.CATEGORICAL if isinstance(column, Categorical) else sql.NUMERIC
+            if type_name not in fitting:
+                raise SourceError(
+                    f"column {column.name!r} is {column.kind}, but its type is {type_name}. Cast it "
+                    f"in a view to one of {', '.join(sorted(fitting))}."
+                )
+            types[column.name] = type_name
+        return types
+
+    def _revive(self) -> None:
+        """Connect again if the server was lost since the last question."""
+        try:
+            self._connection.execute("SELECT 1")
+        except self._psycopg.OperationalError:
+            self._connection.close()
+            self._connection = self._connect()
+            self._connection.execute(
+                "SELECT set_config('search_path', 'pg_catalog, pg_temp', false)"
+            )
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        try:
+            import psycopg  # noqa: PLC0415 - optional, and slow to import
+        except ImportError:
+            raise SourceError(
+                "PostgreSQL needs an extra: pip install 'bocage[postgres]'."
+            ) from None
+        self._psycopg = psycopg
+        refused = ""
+        try:
+            connection = psycopg.connect(
+                self._url, autocommit=True, client_encoding="utf8", prepare_threshold=None
+            )
+        except psycopg.Error as error:
+            refused = str(error)
+        if refused:
+            raise SourceError(_reason(self._url, refused))
+        connection.cursor_factory = psycopg.RawCursor
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        settings = {
+            "default_transaction_read_only": "on",
+            "statement_timeout": f"{int((self._timeout or 0) * 1000)}ms",
+            "work_mem": "64MB",  # for each hash table; a larger one goes to disk
+            "jit": "off",  # compiling a large plan takes longer than running it
+        }
+        for name, value in settings.items():
+            connection.execute("SELECT set_config($1, $2, false)", (name, value))
+        if connection.info.parameter_status("server_encoding") != "UTF8":
+            connection.close()
+            raise SourceError(
+                "the database does not store UTF-8; text could not be compared exactly."
+            )
+        return connection
+
+
+def _reason(url: str, refused: str) -> str:
+    """Why there is no connection, without the address, which may hold a password."""
+    if "does not exist" in refused and "database" in refused:
+        return "the PostgreSQL server has no such database. Check the last part of the address."
+    if "password" in refused or "authentication" in refused or "role" in refused:
+        return "the PostgreSQL server refuses this role or its password."
+    if "://" in url and "=" not in refused and "invalid" in refused:
+        return "the PostgreSQL address cannot be read: postgresql://user@host:port/database."
+    return "no PostgreSQL server answers at this address. Check host and port, and that it runs."

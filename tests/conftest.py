@@ -1,0 +1,26 @@
+"""Servers that the whole run shares. With several workers each starts its own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # tests are no package; they share servers.py
+
+from servers import postgres_server, spark_session
+
+
+@pytest.fixture(scope="session")
+def postgres_url():
+    """Address of a PostgreSQL server as its superuser."""
+    with postgres_server() as server:
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A Spark session; fails with the package to install where there is no Java."""
+    with spark_session() as session:
+        yield session
