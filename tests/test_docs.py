@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -172,3 +175,33 @@ def test_links_between_files_lead_somewhere():
         if not (page.parent / target).exists()
     ]
     assert broken == []
+
+
+def test_the_site_builds_and_loads_nothing_from_elsewhere(tmp_path):
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict"]
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    built = subprocess.run(
+        [*command, "--site-dir", str(tmp_path)],
+        check=False,
+        cwd=ROOT,
+        env=quiet,
+        capture_output=True,
+        text=True,
+    )
+    assert built.returncode == 0, built.stderr
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) > 15
+    loads = re.compile(
+        r"<(?:script|img|iframe|source)\b[^>]*\bsrc=[\"']?(?:https?:)?//"
+        r"|<link\b(?![^>]*\brel=[\"']?canonical)[^>]*\bhref=[\"']?(?:https?:)?//"
+        r"|@import\s|url\([\"']?(?:https?:)?//"
+    )
+    files = [*pages, *tmp_path.rglob("*.css")]
+    assert [f.name for f in files if loads.search(f.read_text(encoding="utf-8"))] == []
+
+
+def test_every_target_of_the_makefile_is_listed_by_help():
+    makefile = (ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.+)$", makefile, re.MULTILINE)[1].split()
+    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert re.findall(r"make (\w+)", listed.stdout) == phony
