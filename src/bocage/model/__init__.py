@@ -1,0 +1,38 @@
+"""Released and immutable models: they predict, explain, draw and export themselves."""
+
+from bocage.model.base import Model
+from bocage.model.builder import TreeBuilder
+from bocage.model.certificate import Certificate, PlanLine
+from bocage.model.files import from_dict, load, save, to_dict
+from bocage.model.forest import Forest, Voting
+from bocage.model.javascript import to_javascript
+from bocage.model.rules import Rule, Rules, rules
+from bocage.model.shape import MOST_DEPTH, MOST_LABELS, MOST_NODES
+from bocage.model.sql import Dialect, to_sql
+from bocage.model.text import to_rich, to_text
+from bocage.model.tree import Tree
+
+__all__ = [
+    "MOST_DEPTH",
+    "MOST_LABELS",
+    "MOST_NODES",
+    "Certificate",
+    "Dialect",
+    "Forest",
+    "Model",
+    "PlanLine",
+    "Rule",
+    "Rules",
+    "Tree",
+    "TreeBuilder",
+    "Voting",
+    "from_dict",
+    "load",
+    "rules",
+    "save",
+    "to_dict",
+    "to_javascript",
+    "to_rich",
+    "to_sql",
+    "to_text",
+]

@@ -1,0 +1,143 @@
+"""Growing a tree: nodes in any order, then frozen. Growing and predicting are different objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bocage.errors import ModelError
+from bocage.model import shape
+from bocage.model.certificate import Certificate
+from bocage.model.tree import Tree
+from bocage.schema import Schema
+
+
+@dataclass
+class _Node:
+    column: int = -1
+    threshold: int = -1
+    children: Sequence[int] = ()
+    counts: list[int] | None = None
+    total: int | None = None
+    label: int | None = None
+
+
+class TreeBuilder:
+    """A tree that is being grown, from released values.
+
+    Examples
+    --------
+    ::
+
+        builder = TreeBuilder(schema)
+        young, old = builder.split(builder.root, "age", 35)
+        builder.counts(young, [120, 8])
+        builder.counts(old, [14, 97])
+        tree = builder.freeze(certificate)
+    """
+
+    root = 0
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._labels = shape.labels(schema)
+        self._columns = {attribute.name: i for i, attribute in enumerate(schema.attributes)}
+        self._nodes = [_Node()]
+
+    def split(self, node: int, column: str, threshold: int | None = None) -> list[int]:
+        """Give a leaf children: one for every code of the column, or two around a threshold.
+
+        The numbers of the children follow each other, in the order of creation.
+        """
+        here = self._node(node)
+        if here.children:
+            raise ModelError(f"node {node} is already split.")
+        if column not in self._columns:
+            raise ModelError(f"column {column!r} is no attribute of {self.schema.name!r}.")
+        cells = self.schema[column].cells
+        if threshold is not None and not 0 < threshold < cells:
+            raise ModelError(f"a threshold on {column!r} lies in 1..{cells - 1}, not {threshold}.")
+        first, size = len(self._nodes), cells if threshold is None else 2
+        here.column = self._columns[column]
+        here.threshold = -1 if threshold is None else int(threshold)
+        here.children = range(first, first + size)
+        self._nodes += [_Node() for _ in range(size)]
+        return list(here.children)
+
+    def counts(self, node: int, label_counts: Sequence[int]) -> None:
+        """Record the released noisy count of every label."""
+        if len(label_counts) != self._labels:
+            raise ModelError(f"a node has {self._labels} label counts, not {len(label_counts)}.")
+        self._node(node).counts = [_limited(count) for count in label_counts]
+
+    def total(self, node: int, noisy_total: int) -> None:
+        """Record the released noisy number of rows."""
+        self._node(node).total = _limited(noisy_total)
+
+    def label(self, node: int, code: int) -> None:
+        """Decide for a label, whatever the counts say."""
+        if not 0 <= code < self._labels:
+            raise ModelError(f"a label code lies in 0..{self._labels - 1}, not {code}.")
+        self._node(node).label = int(code)
+
+    def freeze(self, certificate: Certificate) -> Tree:
+        """The tree, its nodes numbered level by level.
+
+        A node that has no decision of its own decides for its largest released count (the first of
+        several); if it has no counts, for the majority of the leaves below it: by the sum of their
+        counts if all have some, else by one vote each.
+        """
+        order = [0]
+        for node in order:  # grows while it is walked: level by level
+            order += self._nodes[node].children
+        nodes = [self._nodes[node] for node in order]
+        decisions = self._decisions(order)
+        empty = [0] * self._labels
+        return Tree(
+            self.schema,
+            np.array([node.column for node in nodes]),
+            np.array([node.threshold for node in nodes]),
+            np.array([decisions[node] for node in order]),
+            np.array([node.counts or empty for node in nodes]),
+            np.array([node.counts is not None for node in nodes]),
+            np.array([node.total or 0 for node in nodes]),
+            np.array([node.total is not None for node in nodes]),
+            certificate,
+        )
+
+    def _decisions(self, order: list[int]) -> dict[int, int]:
+        below: dict[int, tuple[np.ndarray, np.ndarray, bool]] = {}
+        decisions = {}
+        for number in reversed(order):  # children come before their parents
+            node = self._nodes[number]
+            if node.children:
+                parts = [below.pop(child) for child in node.children]
+                sums = np.sum([counts for counts, _, _ in parts], axis=0)
+                votes = np.sum([votes for _, votes, _ in parts], axis=0)
+                counted = all(counted for _, _, counted in parts)
+            else:
+                sums, votes = np.zeros((2, self._labels), np.int64)
+                counted = node.counts is not None
+                if node.counts is None and node.label is None:
+                    raise ModelError(f"leaf {number} has neither counts nor a decision.")
+                if node.counts is not None:
+                    sums = np.array(node.counts, np.int64)
+            own = node.counts if node.counts is not None else (sums if counted else votes)
+            decision = int(np.argmax(own)) if node.label is None else node.label
+            decisions[number] = decision
+            if not node.children:
+                votes[decision] = 1
+            below[number] = (sums, votes, counted)
+        return decisions
+
+    def _node(self, number: int) -> _Node:
+        if not 0 <= number < len(self._nodes):
+            raise ModelError(f"there is no node {number}.")
+        return self._nodes[number]
+
+
+def _limited(count: int) -> int:
+    """Beyond the limit is only noise: cutting it is post-processing and fails no training run."""
+    return max(-shape.MOST_COUNT, min(int(count), shape.MOST_COUNT))

@@ -1,0 +1,219 @@
+"""Models as JSON files. A file is data: reading one runs nothing, and gives a whole model or none."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from reprlib import repr as short
+from typing import Any
+
+import numpy as np
+
+from bocage.errors import ModelError, SchemaError
+from bocage.model import reading, shape
+from bocage.model.base import Model
+from bocage.model.certificate import Certificate
+from bocage.model.forest import MOST_TREES, Forest
+from bocage.model.tree import Tree
+from bocage.schema import Schema
+
+VERSION = 1
+LARGEST_FILE = 2**28  # bytes
+_HEAD = ("format", "version", "schema", "certificate")
+_NODES = ("column", "threshold", "label", "counts", "total")
+
+
+def to_dict(model: Model) -> dict[str, Any]:
+    """A model as plain data, ready for JSON."""
+    head = {
+        "version": VERSION,
+        "schema": model.schema.to_dict(),
+        "certificate": model.certificate.to_dict(),
+    }
+    if isinstance(model, Tree):
+        return {"format": "bocage.tree", **head, **_nodes(model)}
+    if isinstance(model, Forest):
+        trees = [
+            {**_nodes(tree), "certificate": _own_certificate(tree, model)} for tree in model.trees
+        ]
+        return {"format": "bocage.forest", **head, "voting": model.voting, "trees": trees}
+    raise ModelError(f"a {type(model).__name__} is no model that can be written.")
+
+
+def from_dict(document: Any) -> Tree | Forest:
+    """Read what `to_dict` wrote; refuse anything else."""
+    if not isinstance(document, dict):
+        raise ModelError(f"a model is an object, not {short(document)}.")
+    kind = document.get("format")
+    if kind not in ("bocage.tree", "bocage.forest"):
+        raise ModelError(f'this is no model: its "format" is {short(kind)}.')
+    if document.get("version") != VERSION or isinstance(document["version"], bool):
+        raise ModelError(
+            f"the model has format version {short(document.get('version'))}; this program reads "
+            f"version {VERSION}."
+        )
+    more = _NODES if kind == "bocage.tree" else ("voting", "trees")
+    reading.keys(document, (*_HEAD, *more), "a model")
+    schema = _schema(document["schema"])
+    certificate = Certificate.from_dict(document["certificate"])
+    if kind == "bocage.tree":
+        return _tree(document, schema, certificate)
+    trees = []
+    for entry in reading.listed(document["trees"], '"trees"', most=MOST_TREES):
+        reading.keys(entry, (*_NODES, "certificate"), "a tree")
+        own = entry["certificate"]
+        own = certificate if own is None else Certificate.from_dict(own)
+        trees.append(_tree(entry, schema, own))
+    voting: Any = reading.text(document["voting"], '"voting"')  # the forest knows which there are
+    return Forest(tuple(trees), voting, certificate)
+
+
+def save(model: Model, path: str | Path) -> None:
+    """Write a model to a file: all of it or nothing, also if the machine stops in between."""
+    path = Path(path)
+    text = json.dumps(to_dict(model), separators=(",", ":"))
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).chmod(0o666 & ~_umask())
+            Path(name).replace(path)
+        except BaseException:
+            with suppress(OSError):
+                Path(name).unlink()
+            raise
+    except OSError as error:
+        raise ModelError(f"the model cannot be written to {path}: {error.strerror}.") from None
+
+
+def load(path: str | Path) -> Tree | Forest:
+    """Read a model from a file that `save` wrote; refuse anything else."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise ModelError(f"model file {path} cannot be read: {error.strerror}.") from None
+    if len(content) > LARGEST_FILE:
+        raise ModelError(f"model file {path} is too large for a model.")
+    try:
+        return from_dict(parse(content))
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+
+
+def parse(content: bytes) -> Any:
+    """JSON, strictly: no key twice, no NaN, no number of thousands of digits."""
+    try:
+        return json.loads(
+            content.decode("utf-8-sig"),
+            parse_float=Decimal,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_no_twins,
+        )
+    except RecursionError:
+        problem = "it is nested too deeply for a model"
+    except UnicodeDecodeError:
+        problem = "it is no text"
+    except json.JSONDecodeError as error:
+        problem = f"line {error.lineno} is not JSON: {error.msg}"
+    except (ValueError, InvalidOperation):
+        problem = "a number in it has too many digits"
+    raise ModelError(f"this is no model: {problem}.")
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ModelError(f"this is no model: it contains {name}.")
+
+
+def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise ModelError("this is no model: a key stands twice in one object.")
+    return result
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _own_certificate(tree: Tree, forest: Forest) -> dict[str, Any] | None:
+    return None if tree.certificate == forest.certificate else tree.certificate.to_dict()
+
+
+def _nodes(tree: Tree) -> dict[str, Any]:
+    return {
+        "column": tree.column.tolist(),
+        "threshold": tree.threshold.tolist(),
+        "label": tree.label.tolist(),
+        "counts": _released(tree.counts.tolist(), tree.has_counts),
+        "total": _released(tree.total.tolist(), tree.has_total),
+    }
+
+
+def _released(values: list[Any], has: Any) -> list[Any]:
+    return [value if known else None for value, known in zip(values, has.tolist(), strict=True)]
+
+
+def _schema(document: Any) -> Schema:
+    try:
+        return Schema.from_dict(document)
+    except SchemaError as error:
+        raise ModelError(f"the schema in the model: {error}") from None
+
+
+def _tree(document: dict[str, Any], schema: Schema, certificate: Certificate) -> Tree:
+    labels = shape.labels(schema)
+    highest = 2**31 - 1
+    column = _numbers(document, "column", -1, highest)
+    nodes = len(column)
+    if nodes * labels > shape.MOST_ENTRIES:
+        raise ModelError(f"the tree has more than {shape.MOST_ENTRIES} counts.")
+    counts = _optional(document, "counts", nodes, lambda row: _row(row, labels))
+    total = _optional(document, "total", nodes, _count)
+    return Tree(
+        schema,
+        np.array(column),
+        np.array(_numbers(document, "threshold", -1, highest)),
+        np.array(_numbers(document, "label", 0, highest)),
+        np.array([[0] * labels if row is None else row for row in counts], np.int64),
+        np.array([row is not None for row in counts], bool),
+        np.array([0 if value is None else value for value in total], np.int64),
+        np.array([value is not None for value in total], bool),
+        certificate,
+    )
+
+
+def _numbers(document: dict[str, Any], key: str, low: int, high: int) -> list[int]:
+    values = reading.listed(document[key], f'"{key}"', most=shape.MOST_NODES)
+    return [reading.whole(value, low, high, f'an entry of "{key}"') for value in values]
+
+
+def _optional(
+    document: dict[str, Any], key: str, nodes: int, read: Callable[[Any], Any]
+) -> list[Any]:
+    values = reading.listed(document[key], f'"{key}"')
+    if len(values) != nodes:
+        raise ModelError(f'"{key}" has {len(values)} entries for {nodes} nodes.')
+    return [None if value is None else read(value) for value in values]
+
+
+def _row(value: Any, labels: int) -> list[int]:
+    row = reading.listed(value, 'an entry of "counts"')
+    if len(row) != labels:
+        raise ModelError(f"a node has {len(row)} counts for {labels} labels.")
+    return [_count(count) for count in row]
+
+
+def _count(value: Any) -> int:
+    return reading.whole(value, -shape.MOST_COUNT, shape.MOST_COUNT, "a released count")

@@ -1,0 +1,171 @@
+"""Rules and sub-rules: what a model says in sentences (Fletcher and Islam 2015, section 3.3)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bocage.errors import ModelError
+from bocage.model.base import Model
+from bocage.model.forest import Forest
+from bocage.model.paths import in_words, path, predicate
+from bocage.model.tree import Tree, proportions
+from bocage.plan import to_text
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Order = Literal["confidence", "support", "depth", "label", "text"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One way from the root to a leaf, or to an inner node whose counts were released.
+
+    Parameters
+    ----------
+    tree, node
+        Where it comes from.
+    text
+        The conditions in words.
+    where
+        The conditions as a filter, in the form that `PrivateTable.where` reads.
+    label
+        The label predicted.
+    confidence
+        The share of the largest released count, negative ones taken as 0; None without counts.
+    support
+        The sum of the released counts, negative ones taken as 0, or else the released total; None
+        if neither was released.
+    depth
+        Number of tests.
+    leaf
+        False for a sub-rule.
+    """
+
+    tree: int
+    node: int
+    text: str
+    where: str
+    label: str
+    confidence: float | None
+    support: int | None
+    depth: int
+    leaf: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules in some order."""
+
+    items: tuple[Rule, ...]
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, position: int) -> Rule:
+        return self.items[position]
+
+    def sorted(self, by: Order, *, descending: bool | None = None) -> Rules:
+        """In another order; numbers from high to low unless told otherwise, unknown ones last."""
+        if by not in ("confidence", "support", "depth", "label", "text"):
+            raise ModelError(
+                f"rules are sorted by confidence, support, depth, label or text: {by!r}."
+            )
+        down = by in ("confidence", "support") if descending is None else descending
+        known = [rule for rule in self if getattr(rule, by) is not None]
+        unknown = [rule for rule in self if getattr(rule, by) is None]
+        known.sort(key=lambda rule: getattr(rule, by), reverse=down)
+        return Rules((*known, *unknown))
+
+    def filtered(
+        self,
+        *,
+        label: str | None = None,
+        min_support: float = 0,
+        min_confidence: float = 0,
+        text: str = "",
+        leaves_only: bool = False,
+    ) -> Rules:
+        """Rules for a label, with enough support and confidence, that mention a text."""
+        found = [
+            rule
+            for rule in self
+            if (label is None or rule.label == label)
+            and (min_support <= 0 or (rule.support or 0) >= min_support)
+            and (min_confidence <= 0 or (rule.confidence or 0) >= min_confidence)
+            and text.lower() in rule.text.lower()
+            and (rule.leaf or not leaves_only)
+        ]
+        return Rules(tuple(found))
+
+    def to_json(self) -> str:
+        """A JSON list of objects."""
+        return json.dumps([rule.to_dict() for rule in self], indent=1, ensure_ascii=False)
+
+    def __rich__(self) -> Table:
+        """A table for the terminal."""
+        from rich.table import Table  # noqa: PLC0415 - importing a model loads no terminal
+        from rich.text import Text  # noqa: PLC0415 - likewise
+
+        table = Table("rule", "label")
+        for heading in ("confidence", "support", "depth"):
+            table.add_column(heading, justify="right")
+        table.add_column("kind")
+        for rule in self:
+            table.add_row(
+                Text(rule.text),  # names and values are no markup
+                Text(rule.label),
+                "" if rule.confidence is None else f"{rule.confidence:.1%}",
+                "" if rule.support is None else f"{rule.support:,}",
+                str(rule.depth),
+                "rule" if rule.leaf else "sub-rule",
+            )
+        return table
+
+
+def rules(model: Model, *, sub_rules: bool = True) -> Rules:
+    """All rules of a model, and all sub-rules whose counts were released."""
+    if isinstance(model, Forest):
+        trees = model.trees
+    elif isinstance(model, Tree):
+        trees = (model,)
+    else:
+        raise ModelError(f"a {type(model).__name__} has no rules.")
+    found = [rule for at, tree in enumerate(trees) for rule in _rules(tree, at, sub_rules)]
+    return Rules(tuple(found))
+
+
+def _rules(tree: Tree, at: int, sub_rules: bool) -> Iterator[Rule]:
+    clamped = np.maximum(tree.counts, 0)
+    shares, _ = proportions(clamped)
+    for node in range(len(tree)):
+        leaf, counted = bool(tree.is_leaf[node]), bool(tree.has_counts[node])
+        if not leaf and not (counted and sub_rules):
+            continue
+        support = int(clamped[node].sum()) if counted else None
+        if support is None and tree.has_total[node]:
+            support = max(int(tree.total[node]), 0)
+        steps = path(tree, node).items()
+        words = [in_words(tree.schema[name], *ends) for name, ends in steps]
+        yield Rule(
+            tree=at,
+            node=node,
+            text=" and ".join(words) or "all rows",
+            where=to_text(predicate(tree, node)),
+            label=tree.label_attribute.values[int(tree.label[node])],
+            confidence=float(shares[node].max()) if counted else None,
+            support=support,
+            depth=int(tree.depth[node]),
+            leaf=leaf,
+        )
