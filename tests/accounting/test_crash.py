@@ -23,7 +23,7 @@ ALICE = Scope.table("people").analyst("alice")
 
 @pytest.mark.slow
 def test_two_hundred_kills_lose_no_charge_of_a_released_answer(tmp_path):
-    """Instants are drawn between before the ledger exists and some dozens of charges later."""
+    """Instants are drawn between before the ledger exists and a dozen released answers later."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     answers = 0
     with subprocess.Popen([sys.executable, str(MORTAL)], **pipes) as nursery:
@@ -34,13 +34,26 @@ def test_two_hundred_kills_lose_no_charge_of_a_released_answer(tmp_path):
                 nursery.stdin.write(f"{target}\t{released}\n")
                 nursery.stdin.flush()
                 child = int(nursery.stdout.readline())
-                time.sleep(random.uniform(0, 0.08))  # noqa: S311 - no secret
+                wait_for(released, count(released) + random.randrange(12))  # noqa: S311 - no secret
+                time.sleep(random.uniform(0, 0.005))  # noqa: S311 - within the next charge
                 os.kill(child, signal.SIGKILL)
                 assert nursery.stdout.readline() == "dead\n"
                 known = check(target, released, known)
-            answers += released.read_text().count("\n")
+            answers += count(released)
         nursery.stdin.close()
     assert answers > LIVES  # the lives were long enough to do something
+
+
+def count(released):
+    return released.read_text().count("\n") if released.exists() else 0
+
+
+def wait_for(released, lines):
+    """A slow machine makes the lives longer, not emptier."""
+    end = time.monotonic() + 20
+    while count(released) < lines:
+        assert time.monotonic() < end
+        time.sleep(0.001)
 
 
 def check(target, released, known):

@@ -43,8 +43,11 @@ class Oracle:
 
     def remaining(self, scope):
         """The largest charge that is accepted; acceptance is monotone in the amount."""
-        largest = max(self.caps.values()) + 50
-        return max((nano for nano in range(1, largest) if self.accepts(scope, nano)), default=0)
+        low, high = 0, max(self.caps.values()) + 200  # accepted, refused
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.accepts(scope, middle) else (low, middle)
+        return low
 
 
 class InMemory:
