@@ -86,14 +86,16 @@ def _public(screen: Console, owner: ProtectedTable) -> None:
         "The owner signs a schema. It says all that may be known without asking; nothing in it "
         f"comes from the rows. All analysts together may spend epsilon {CAP}, this one {BUDGET}.",
     )
-    table = _table("column", "kind", "domain", "private work happens on")
+    table = _table("column", "kind", "domain", "known by its")
     for column in owner.schema:
         if isinstance(column, Numeric):
             domain = f"{number(column.lower)} … {number(column.upper)}"
-            table.add_row(column.name, column.kind, domain, f"{column.cells:,} grid cells")
+            table.add_row(column.name, column.kind, domain, f"cell, one of {column.cells:,}")
         else:
             name = f"{column.name} (label)" if column is owner.schema.label else column.name
-            table.add_row(name, column.kind, ", ".join(column.values), f"{column.cells} values")
+            table.add_row(
+                name, column.kind, ", ".join(column.values), f"value, one of {column.cells}"
+            )
     _show(screen, table)
 
 
