@@ -50,7 +50,7 @@ def worst_loss(probabilities, neighbors, rate, weights=None):
 def monotone_neighbors(sensitivity=1):
     """All pairs where one record raises each of three scores by 0 .. sensitivity."""
     steps = list(product(range(sensitivity + 1), repeat=3))
-    for scores in product(range(4), repeat=3):
+    for scores in product(range(3), repeat=3):
         for step in steps:
             yield scores, tuple(a + b for a, b in zip(scores, step, strict=True))
 
