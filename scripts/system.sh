@@ -26,7 +26,7 @@ apt_install() {
 }
 
 java_works() {
-    for java in "${JAVA_HOME:-}/bin/java" "$(command -v java || true)" /usr/lib/jvm/*/bin/java; do
+    for java in "${JAVA_HOME:-/none}/bin/java" "$(command -v java || true)" /usr/lib/jvm/*/bin/java; do
         [ -x "$java" ] || continue
         major=$("$java" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1)
         [ "${major:-0}" -ge 17 ] && return 0
