@@ -1,0 +1,205 @@
+"""Compiled loops over codes. They hold no Python lock, so that threads share the cores.
+
+Codes stand in two matrices, one row per column: ``narrow`` (uint8) and ``wide`` (uint16). Column c is
+``narrow[c]``, or ``wide[c - len(narrow)]``. Loops run over strips that stay in the first-level cache:
+first every row of a strip gets its *slot* (cell and label), then each column is counted by slot.
+Rows that are in no cell go to one more cell at the end, which nobody reads.
+"""
+
+# ruff: noqa: PLR0917 - compiled loops take arrays by position, and no objects
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from bocage.engine.router import DE_BRUIJN
+from bocage.plan import OUTSIDE
+
+STRIP = 8192
+_MULTIPLIER = np.uint64(DE_BRUIJN)
+NOWHERE = np.int32(OUTSIDE)
+_TOP_SIX = np.uint64(58)
+
+
+@numba.njit(cache=True, nogil=True)
+def count(
+    narrow: Any, wide: Any, low: Any, high: Any, route: Any, walk: Any, label: Any, labels: Any,
+    packs: Any, counters: Any, summed: Any, sums: Any,
+) -> None:  # fmt: skip
+    """Count rows low..high; see `program.Program` for what the arguments hold."""
+    slots = np.empty(STRIP, np.uint32)
+    paths = np.empty(STRIP, np.uint64)
+    keys = np.empty(STRIP, np.uint32)
+    outside = walk[3]
+    for start in range(low, high, STRIP):
+        stop = min(start + STRIP, high)
+        if outside < 0:
+            _by_masks(narrow, wide, start, stop, route, paths, slots)
+        else:
+            _by_walking(narrow, wide, start, stop, walk, slots)
+        if label >= len(narrow):
+            _with_label(wide[label - len(narrow), start:stop], labels, slots)
+        elif label >= 0:
+            _with_label(narrow[label, start:stop], labels, slots)
+        _count_packs(narrow, wide, start, stop, packs, slots, keys, counters)
+        _sum_columns(narrow, wide, start, stop, summed, slots, sums)
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_packs(
+    narrow: Any, wide: Any, start: Any, stop: Any, packs: Any, slots: Any, keys: Any, counters: Any
+) -> None:
+    for p in range(len(packs)):
+        first, second, size, other_size, begin, end = packs[p]
+        bins = counters[begin:end]
+        if second >= 0:
+            one, two = narrow[first, start:stop], narrow[second, start:stop]
+            _pair(one, two, size, other_size, slots, keys, bins)
+        elif first < len(narrow):
+            _single(narrow[first, start:stop], size, slots, keys, bins)
+        else:
+            _single(wide[first - len(narrow), start:stop], size, slots, keys, bins)
+
+
+@numba.njit(cache=True, nogil=True)
+def _sum_columns(
+    narrow: Any, wide: Any, start: Any, stop: Any, summed: Any, slots: Any, sums: Any
+) -> None:
+    for s in range(len(summed)):
+        column = summed[s]
+        if column < 0:
+            for i in range(stop - start):
+                sums[s, np.intp(slots[i])] += 1
+        elif column < len(narrow):
+            _sum(narrow[column, start:stop], slots, sums[s])
+        else:
+            _sum(wide[column - len(narrow), start:stop], slots, sums[s])
+
+
+@numba.njit(cache=True, nogil=True)
+def _by_masks(
+    narrow: Any, wide: Any, start: Any, stop: Any, route: Any, paths: Any, slots: Any
+) -> None:
+    """Each column leaves the paths that its code allows; at most one remains, as one bit."""
+    columns, offsets, masks, cells = route
+    for i in range(stop - start):
+        paths[i] = masks[0]
+    for c in range(len(columns)):
+        column = columns[c]
+        allowed = masks[offsets[c] : offsets[c + 1]]
+        if column < len(narrow):
+            _allow(narrow[column, start:stop], allowed, paths)
+        else:
+            _allow(wide[column - len(narrow), start:stop], allowed, paths)
+    for i in range(stop - start):
+        slots[i] = cells[(paths[i] * _MULTIPLIER) >> _TOP_SIX]
+
+
+@numba.njit(cache=True, nogil=True)
+def _allow(codes: Any, allowed: Any, paths: Any) -> None:
+    for i in range(len(codes)):
+        paths[i] &= allowed[codes[i]]
+
+
+# Unsigned indices spare a test for Python's negative ones, which costs a third of this loop.
+@numba.njit(cache=True, nogil=True)
+def _by_walking(narrow: Any, wide: Any, start: Any, stop: Any, walk: Any, slots: Any) -> None:
+    """Each row goes from node to node until its target is a cell."""
+    root, nodes, tables, outside = walk
+    split = np.uint64(len(narrow))
+    for row in range(start, stop):
+        i = np.uint64(row)
+        target = np.int32(root)
+        while target >= 0:
+            node = np.uint64(target)
+            column = np.uint64(nodes[node, 0])
+            if column < split:
+                code = np.int32(narrow[column, i])
+            else:
+                code = np.int32(wide[column - split, i])
+            threshold = nodes[node, 1]
+            if threshold > 0:
+                target = nodes[node, np.uint64(2) + np.uint64(code >= threshold)]
+            else:
+                target = tables[np.uint64(nodes[node, 2]) + np.uint64(code)]
+        slots[row - start] = outside if target == NOWHERE else ~target
+
+
+@numba.njit(cache=True, nogil=True)
+def _with_label(codes: Any, labels: Any, slots: Any) -> None:
+    size = np.uint32(labels)
+    for i in range(len(codes)):
+        slots[i] = slots[i] * size + np.uint32(codes[i])
+
+
+# The keys are computed apart from the counting, because only then does the compiler vectorise them.
+@numba.njit(cache=True, nogil=True)
+def _single(codes: Any, size: Any, slots: Any, keys: Any, bins: Any) -> None:
+    width = np.uint32(size)
+    for i in range(len(codes)):
+        keys[i] = slots[i] * width + np.uint32(codes[i])
+    for i in range(len(codes)):
+        bins[np.uint64(keys[i])] += 1
+
+
+# Two columns with few codes share their counters: half as many increments, and the counts of each
+# are sums over the other.
+@numba.njit(cache=True, nogil=True)
+def _pair(
+    first: Any, second: Any, first_size: Any, second_size: Any, slots: Any, keys: Any, bins: Any
+) -> None:
+    a, b = np.uint32(first_size), np.uint32(second_size)
+    for i in range(len(first)):
+        keys[i] = (slots[i] * a + np.uint32(first[i])) * b + np.uint32(second[i])
+    for i in range(len(first)):
+        bins[np.uint64(keys[i])] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _sum(codes: Any, slots: Any, totals: Any) -> None:
+    for i in range(len(codes)):
+        totals[np.intp(slots[i])] += np.int64(codes[i])
+
+
+@numba.njit(cache=True, nogil=True)
+def grid(
+    numbers: Any,
+    lower: Any,
+    upper: Any,
+    per_unit: Any,
+    shift: Any,
+    last: Any,
+    missing: Any,
+    clamp: Any,
+    codes: Any,
+    dropped: Any,
+) -> None:
+    """Cells of numbers on a grid, in the order of operations that `Numeric` prescribes."""
+    for i in range(len(numbers)):
+        x = np.float64(numbers[i])
+        if np.isnan(x):
+            cell = missing
+        elif not clamp and not (lower <= x <= upper):
+            cell = -1
+        else:
+            x = min(max(x, lower), upper)
+            cell = min(np.int64(np.floor((x - lower) * per_unit + shift)), last)
+        if cell < 0:
+            dropped[i] = True
+            cell = 0
+        codes[i] = cell
+
+
+@numba.njit(cache=True, nogil=True)
+def look_up(places: Any, base: Any, table: Any, beyond: Any, codes: Any, dropped: Any) -> None:
+    """``codes[i] = table[places[i] - base]``, or `beyond` where the table does not reach."""
+    low, high = base, base + len(table) - 1
+    for i in range(len(places)):
+        place = places[i]
+        code = table[np.int64(place) - base] if low <= place <= high else beyond
+        if code < 0:
+            dropped[i] = True
+            code = 0
+        codes[i] = code
