@@ -1,0 +1,1 @@
+"""What the reproductions share: data sets, a resumable runner, reports and plain baselines."""
