@@ -1,0 +1,26 @@
+"""One file per published algorithm; private in, model out."""
+
+from bocage.learners.base import Learner, Progress
+from bocage.learners.diffp_c45 import DiffPC45
+from bocage.learners.diffp_id3 import DiffPID3
+from bocage.learners.dpdf import DPDF
+from bocage.learners.plan import Plan, Step
+from bocage.learners.private_id3 import PrivateID3
+from bocage.learners.sulq_id3 import SulqID3
+
+LEARNERS: dict[str, type[Learner]] = {
+    learner.name: learner for learner in (SulqID3, DiffPID3, DiffPC45, PrivateID3, DPDF)
+}
+
+__all__ = [
+    "DPDF",
+    "LEARNERS",
+    "DiffPC45",
+    "DiffPID3",
+    "Learner",
+    "Plan",
+    "PrivateID3",
+    "Progress",
+    "Step",
+    "SulqID3",
+]
