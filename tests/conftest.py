@@ -12,6 +12,12 @@ sys.path.insert(0, str(Path(__file__).parent))  # tests are no package; they sha
 from servers import postgres_server, spark_session
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # Bocage hands Spark no pandas frame; PySpark looks at its version all the same.
+    told = "ignore:PySpark does not yet fully support pandas:FutureWarning"
+    config.addinivalue_line("filterwarnings", told)
+
+
 @pytest.fixture(scope="session")
 def postgres_url():
     """Address of a PostgreSQL server as its superuser."""

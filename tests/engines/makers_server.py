@@ -6,14 +6,19 @@ import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import psycopg
+import pyarrow.parquet as pq
 import pytest
 from makers import MAKERS, Columns
+from makers_local import arrow_table
 from psycopg import sql
 
 from bocage.engine.postgres import PostgresEngine
+from bocage.engine.spark import SparkEngine
 from bocage.schema import Categorical, Schema
 
 _numbers = itertools.count()
@@ -63,5 +68,29 @@ def _type(values: Sequence[Any], schema: Schema, name: str) -> str:
     return "text" if isinstance(schema.by_name.get(name), Categorical) else "double precision"
 
 
+@contextmanager
+def spark(columns: Columns, schema: Schema, request: Any) -> Iterator[SparkEngine]:
+    """A frame: its rows come through Spark's own reader."""
+    session = request.getfixturevalue("spark")
+    frame = session.createDataFrame(arrow_table(columns, schema))
+    with closing(SparkEngine(frame, schema)) as engine:
+        yield engine
+
+
+@contextmanager
+def spark_parquet(columns: Columns, schema: Schema, request: Any) -> Iterator[SparkEngine]:
+    """Several files of several row groups, read by the tasks themselves."""
+    session = request.getfixturevalue("spark")
+    table = arrow_table(columns, schema)
+    half = (table.num_rows + 1) // 2
+    with TemporaryDirectory() as directory:
+        for number, part in enumerate((table.slice(0, half), table.slice(half))):
+            pq.write_table(part, Path(directory, f"it's part {number}.parquet"), row_group_size=3)
+        with closing(SparkEngine(directory, schema, session)) as engine:
+            yield engine
+
+
 postgres.marks = [pytest.mark.postgres]
-MAKERS |= {"postgres": postgres}
+spark.marks = spark_parquet.marks = [pytest.mark.spark]
+spark.examples = spark_parquet.examples = 8
+MAKERS |= {"postgres": postgres, "spark": spark, "spark-parquet": spark_parquet}
