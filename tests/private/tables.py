@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from private.noises import SilentNoise
-
 from bocage.accounting import MemoryAccount
 from bocage.engine.reference import ReferenceEngine
 from bocage.epsilon import Epsilon
@@ -12,6 +10,7 @@ from bocage.private.desk import LiveDesk
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Categorical, Numeric, Schema
+from private.noises import SilentNoise
 
 PEOPLE = Schema(
     "people",

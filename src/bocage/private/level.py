@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import sqrt
+
+import numpy as np
 
 from bocage.accounting import MemoryAccount
 from bocage.epsilon import Epsilon
@@ -10,12 +13,14 @@ from bocage.errors import PlanError, RefusedVariant
 from bocage.mechanisms import Adjacency, Selection
 from bocage.plan import Branch, Cells, Cut
 from bocage.plan.predicate import Bound
+from bocage.plan.question import MOST_COUNTERS
+from bocage.private.answer import Kind
 from bocage.private.choose import Candidate, Choose, Mode, Split
-from bocage.private.count import Count, Counts
+from bocage.private.count import MOST_COUNTS, Count, Counts
 from bocage.private.criteria import Criterion, Gini
 from bocage.private.desk import LiveDesk, key_of
 from bocage.private.histograms import Histograms
-from bocage.private.query import IntArray, Place
+from bocage.private.query import IntArray, Place, Query
 from bocage.private.unsound import LocalGini
 from bocage.schema import Schema
 
@@ -51,6 +56,15 @@ class Level:
         """The ledger entry that paid for the reservation."""
         return self._account.number if self._desk.has_ledger else None
 
+    @property
+    def made_up(self) -> bool:
+        """Whether the rows are those of a dry run."""
+        return self._desk.kind is Kind.DRY_RUN
+
+    def deviation(self, epsilon: Epsilon) -> float:
+        """Standard deviation of the noise on a count. Public: it costs nothing."""
+        return sqrt(2) * float(self._desk.terms.scale(1, epsilon))
+
     def share(self, memo: str, epsilon: Epsilon) -> Level:
         """The same cells with a share of what is reserved, to be spent in sequence with others."""
         account = self._account.reserve(epsilon, memo)
@@ -59,11 +73,15 @@ class Level:
     def totals(self, epsilon: Epsilon) -> IntArray:
         """Noisy number of rows of each cell."""
         query = Count(epsilon)
+        if parts := self._parts(query):
+            return np.concatenate([part.totals(epsilon) for part, _ in parts])
         return self._desk.draw(query, self._place, self._account, query.draw)
 
     def counts(self, column: str, epsilon: Epsilon) -> IntArray:
         """Noisy counts of a column, of shape (cells, codes)."""
         query = Counts((column,), epsilon)
+        if parts := self._parts(query, MOST_COUNTS):
+            return np.concatenate([part.counts(column, epsilon) for part, _ in parts])
         return self._desk.draw(query, self._place, self._account, query.draw)[:, :, 0]
 
     def histograms(
@@ -71,6 +89,9 @@ class Level:
     ) -> list[dict[str, IntArray]]:
         """For each cell and each of its columns noisy counts of shape (codes, labels)."""
         query = Histograms(tuple(map(tuple, columns)), label, epsilon)
+        if parts := self._parts(query):
+            answers = [part.histograms(columns[at], label, epsilon) for part, at in parts]
+            return [one for answer in answers for one in answer]
         return self._desk.draw(query, self._place, self._account, query.draw)
 
     def choose(
@@ -83,6 +104,11 @@ class Level:
     ) -> list[Split]:
         """A privately chosen split of each cell, among its own candidates."""
         query = Choose(tuple(map(tuple, among)), label, criterion, selection, epsilon)
+        if parts := self._parts(query):
+            answers = [
+                part.choose(among[at], label, criterion, selection, epsilon) for part, at in parts
+            ]
+            return [one for answer in answers for one in answer]
         return self._desk.draw(query, self._place, self._account, query.draw)
 
     def choose_with_local_sensitivity(
@@ -106,11 +132,19 @@ class Level:
             epsilon,
             tuple(sizes),
         )
+        if parts := self._parts(query):
+            answers = [
+                part.choose_with_local_sensitivity(among[at], label, sizes[at], epsilon)
+                for part, at in parts
+            ]
+            return [one for answer in answers for one in answer]
         return self._desk.draw(query, self._place, self._account, query.draw)
 
     def modes(self, column: str, selection: Selection, epsilon: Epsilon) -> IntArray:
         """The privately chosen most frequent code of each cell."""
         query = Mode(column, selection, epsilon)
+        if parts := self._parts(query):
+            return np.concatenate([part.modes(column, selection, epsilon) for part, _ in parts])
         return self._desk.draw(query, self._place, self._account, query.draw)
 
     def split(self, splits: Sequence[Split]) -> Level:
@@ -140,6 +174,26 @@ class Level:
             for key, cells in groups.items()
             if cells
         }
+
+    def _parts(self, query: Query, most: int = MOST_COUNTERS) -> list[tuple[Level, slice]]:
+        """Runs of cells that can be counted at once; none if all of them can.
+
+        Privacy
+        -------
+        The runs are groups: each is asked the same question for the same epsilon, so that together
+        they cost what the level would have cost.
+        """
+        question = query.question(self._place)
+        width = question.labels(self.schema) * (
+            1 + sum(self.schema[name].cells for name in question.columns)
+        )
+        at_once = max(min(most, MOST_COUNTERS) // width, 1)
+        if len(self) <= at_once:
+            return []
+        starts = range(0, len(self), at_once)
+        runs = {str(i): range(i, min(i + at_once, len(self))) for i in starts}
+        levels = self.group("runs", runs)
+        return [(levels[key], slice(run.start, run.stop)) for key, run in runs.items()]
 
     def _node(self, column: str, threshold: int | None) -> Branch | Cut:
         if threshold is not None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from private.tables import EMPTY, PEOPLE, ROWS, TENNIS, WEATHER, table
 
 from bocage.errors import PlanError
-from bocage.plan import OUTSIDE, Branch, Cells, Cut, col
+from bocage.plan import Branch, Cells, Cut, col
 from bocage.schema import Categorical, Numeric, Schema
+from private.tables import EMPTY, PEOPLE, ROWS, TENNIS, WEATHER, table
 
 
 def values(answer):
