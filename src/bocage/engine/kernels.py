@@ -9,7 +9,8 @@ Rows that are in no cell go to one more cell at the end, which nobody reads.
 # ruff: noqa: PLR0917 - compiled loops take arrays by position, and no objects
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import numba
 import numpy as np
@@ -23,7 +24,15 @@ NOWHERE = np.int32(OUTSIDE)
 _TOP_SIX = np.uint64(58)
 
 
-@numba.njit(cache=True, nogil=True)
+def compiled(function: Callable[..., None]) -> Callable[..., None]:
+    """Compile on first use, and store the result where that is possible."""
+    try:
+        return cast("Callable[..., None]", numba.njit(cache=True, nogil=True)(function))
+    except RuntimeError:  # no directory is writable: compile again in every process
+        return cast("Callable[..., None]", numba.njit(nogil=True)(function))
+
+
+@compiled
 def count(
     narrow: Any, wide: Any, low: Any, high: Any, route: Any, walk: Any, label: Any, labels: Any,
     packs: Any, counters: Any, summed: Any, sums: Any,
@@ -47,7 +56,7 @@ def count(
         _sum_columns(narrow, wide, start, stop, summed, slots, sums)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _count_packs(
     narrow: Any, wide: Any, start: Any, stop: Any, packs: Any, slots: Any, keys: Any, counters: Any
 ) -> None:
@@ -63,7 +72,7 @@ def _count_packs(
             _single(wide[first - len(narrow), start:stop], size, slots, keys, bins)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _sum_columns(
     narrow: Any, wide: Any, start: Any, stop: Any, summed: Any, slots: Any, sums: Any
 ) -> None:
@@ -78,7 +87,7 @@ def _sum_columns(
             _sum(wide[column - len(narrow), start:stop], slots, sums[s])
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _by_masks(
     narrow: Any, wide: Any, start: Any, stop: Any, route: Any, paths: Any, slots: Any
 ) -> None:
@@ -97,14 +106,14 @@ def _by_masks(
         slots[i] = cells[(paths[i] * _MULTIPLIER) >> _TOP_SIX]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _allow(codes: Any, allowed: Any, paths: Any) -> None:
     for i in range(len(codes)):
         paths[i] &= allowed[codes[i]]
 
 
 # Unsigned indices spare a test for Python's negative ones, which costs a third of this loop.
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _by_walking(narrow: Any, wide: Any, start: Any, stop: Any, walk: Any, slots: Any) -> None:
     """Each row goes from node to node until its target is a cell."""
     root, nodes, tables, outside = walk
@@ -127,7 +136,7 @@ def _by_walking(narrow: Any, wide: Any, start: Any, stop: Any, walk: Any, slots:
         slots[row - start] = outside if target == NOWHERE else ~target
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _with_label(codes: Any, labels: Any, slots: Any) -> None:
     size = np.uint32(labels)
     for i in range(len(codes)):
@@ -135,7 +144,7 @@ def _with_label(codes: Any, labels: Any, slots: Any) -> None:
 
 
 # The keys are computed apart from the counting, because only then does the compiler vectorise them.
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _single(codes: Any, size: Any, slots: Any, keys: Any, bins: Any) -> None:
     width = np.uint32(size)
     for i in range(len(codes)):
@@ -146,7 +155,7 @@ def _single(codes: Any, size: Any, slots: Any, keys: Any, bins: Any) -> None:
 
 # Two columns with few codes share their counters: half as many increments, and the counts of each
 # are sums over the other.
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _pair(
     first: Any, second: Any, first_size: Any, second_size: Any, slots: Any, keys: Any, bins: Any
 ) -> None:
@@ -157,13 +166,13 @@ def _pair(
         bins[np.uint64(keys[i])] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _sum(codes: Any, slots: Any, totals: Any) -> None:
     for i in range(len(codes)):
         totals[np.intp(slots[i])] += np.int64(codes[i])
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def grid(
     numbers: Any,
     lower: Any,
@@ -192,7 +201,7 @@ def grid(
         codes[i] = cell
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def look_up(places: Any, base: Any, table: Any, beyond: Any, codes: Any, dropped: Any) -> None:
     """``codes[i] = table[places[i] - base]``, or `beyond` where the table does not reach."""
     low, high = base, base + len(table) - 1

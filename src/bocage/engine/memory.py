@@ -13,7 +13,8 @@ from bocage.engine.codes import Codes, Encoder, without
 from bocage.engine.counting import count, count_small, workers
 from bocage.engine.encode import SMALL, refuse_absent
 from bocage.engine.encode import encoder as column_encoder
-from bocage.errors import SourceError
+from bocage.engine.guard import guarded
+from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
 from bocage.schema import Schema
 
@@ -42,7 +43,15 @@ class MemoryEngine:
             question.check(self.schema)
         if self._codes is None:
             raise SourceError(f"the table {self.schema.name!r} was closed. Open it again.")
-        return answer(self._codes, questions, self.schema, small=self._small)
+        codes = self._codes
+        broken = EngineError(
+            f"table {self.schema.name!r} could not be counted. The reason is in the owner's log."
+        )
+        return guarded(
+            lambda: answer(codes, questions, self.schema, small=self._small),
+            (MemoryError, RuntimeError),
+            broken,
+        )
 
     def close(self) -> None:
         self._codes = None
