@@ -9,6 +9,7 @@ from bocage.model.javascript import to_javascript
 from bocage.model.rules import Rule, Rules, rules
 from bocage.model.shape import MOST_DEPTH, MOST_LABELS, MOST_NODES
 from bocage.model.sql import Dialect, to_sql
+from bocage.model.svg import to_svg
 from bocage.model.text import to_rich, to_text
 from bocage.model.tree import Tree
 
@@ -34,5 +35,6 @@ __all__ = [
     "to_javascript",
     "to_rich",
     "to_sql",
+    "to_svg",
     "to_text",
 ]

@@ -23,7 +23,7 @@ def encode(schema: Schema, rows: Any, columns: Sequence[str]) -> dict[str, Ints]
     What a column may hold is decided by its type, never by a value: a categorical column is text,
     whole numbers or booleans, a numeric column is numbers.
     """
-    names = columns or _any_column(rows)  # a model without tests still answers once per row
+    names = columns or _names(rows)[:1]  # a model without tests still answers once per row
     found = {name: _column(rows, name) for name in names}
     if len({len(array) for array in found.values()}) > 1:
         raise ModelError("the columns differ in length.")
@@ -43,29 +43,28 @@ def codes_of(column: Attribute, array: pa.Array) -> Ints:
     return _categories(column, array)
 
 
-def _any_column(rows: Any) -> list[str]:
-    names = getattr(rows, "column_names", getattr(rows, "columns", rows))
-    if not isinstance(rows, Mapping) and names is rows:
-        raise ModelError(f"a {type(rows).__name__} is no table with named columns.")
-    return list(names)[:1]
+def _names(rows: Any) -> list[str]:
+    if isinstance(rows, Mapping):
+        return list(rows)
+    names = getattr(rows, "column_names", getattr(rows, "columns", None))
+    if names is None:
+        raise ModelError(
+            f"a {type(rows).__name__} is no table with named columns. Give an Arrow table, a pandas "
+            "or polars frame, or a mapping from column names to values."
+        )
+    return list(names)
 
 
 def _column(rows: Any, name: str) -> pa.Array:
     import pyarrow as pa  # noqa: PLC0415 - importing a model loads no Arrow
 
-    names = getattr(rows, "column_names", getattr(rows, "columns", rows))
-    if not isinstance(rows, Mapping) and names is rows:
-        raise ModelError(
-            f"a {type(rows).__name__} is no table with named columns. Give an Arrow table, a pandas "
-            "or polars frame, or a mapping from column names to values."
-        )
-    if list(names).count(name) != 1:
+    if _names(rows).count(name) != 1:
         raise ModelError(f"the model looks at column {name!r}, which is not there exactly once.")
     values = rows[name]
     if hasattr(values, "to_arrow"):  # polars
         values = values.to_arrow()
     if isinstance(values, pa.ChunkedArray):
-        return values.combine_chunks()
+        return _joined(values)
     if isinstance(values, pa.Array):
         return values
     try:
@@ -75,7 +74,11 @@ def _column(rows: Any, name: str) -> pa.Array:
             f"column {name!r} is not of one type. Convert it to text, whole numbers, booleans or "
             "floating-point numbers first."
         ) from None
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    return _joined(array) if isinstance(array, pa.ChunkedArray) else array
+
+
+def _joined(chunks: pa.ChunkedArray) -> pa.Array:
+    return chunks.unify_dictionaries().combine_chunks()
 
 
 def _categories(column: Categorical, array: pa.Array) -> Ints:
@@ -90,6 +93,7 @@ def _categories(column: Categorical, array: pa.Array) -> Ints:
     if not (
         pa.types.is_string(kind)
         or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
         or pa.types.is_integer(kind)
         or pa.types.is_boolean(kind)
         or pa.types.is_null(kind)
@@ -99,9 +103,9 @@ def _categories(column: Categorical, array: pa.Array) -> Ints:
             "whole numbers or booleans."
         )
     table = [_category(column, value) for value in array.dictionary.to_pylist()]
-    places = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    places = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     codes = np.array([*table, column.missing_code], np.int32)
-    found: Ints = codes[places.astype(np.int64)]
+    found: Ints = codes[places]
     return found
 
 
@@ -134,7 +138,7 @@ def _grid(column: Numeric, array: pa.Array) -> Ints:
     absent = np.isnan(x)
     if absent.any():
         y[absent] = 0.0
-    codes = np.minimum(y.astype(np.int32), np.int32(column.cells - 1))  # y >= 0: this is the floor
+    codes: Ints = np.minimum(y.astype(np.int32), np.int32(column.cells - 1))  # y >= 0: the floor
     if not column.clamp:
         codes[(x < lower) | (x > upper)] = DROP
     codes[absent] = column.missing_code

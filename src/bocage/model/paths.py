@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 
 from bocage.model.tree import Tree
 from bocage.plan import Predicate, to_text
@@ -76,18 +77,26 @@ def leaf_names(tree: Tree) -> tuple[str, ...]:
 def in_words(attribute: Attribute, low: int, high: int) -> str:
     """A range of codes for people: ``age < 35``, ``20 ≤ age < 35``, ``job is farmer``."""
     name = attribute.name
+    if low >= high:
+        return f"no {name} is left"
     if isinstance(attribute, Categorical):
         values = attribute.values[low:high]
         if len(values) == 1:
             return f"{name} is {values[0] or repr('')}"
         more = f" and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
         return f"{name} in {', '.join(values[:SHOWN])}{more}"
-    start, end = number(attribute.edge(low)), number(attribute.edge(high))
+    start, end = _brief(attribute.edge(low)), _brief(attribute.edge(high))
     if attribute.step is not None and high == low + 1:
         return f"{name} is {start}"
     if low > 0 and high < attribute.cells:
         return f"{start} ≤ {name} < {end}"
     return f"{name} < {end}" if high < attribute.cells else f"{name} ≥ {start}"
+
+
+def _brief(value: Fraction) -> str:
+    """A number for people; `predicate` has it exactly."""
+    text = number(value)
+    return text if value.denominator == 1 or len(text) <= 8 else f"{float(value):.6g}"
 
 
 def step_in_words(tree: Tree, node: int) -> str:

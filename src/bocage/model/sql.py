@@ -2,8 +2,8 @@
 
 ::
 
-    (SELECT CASE WHEN "age" < 34.5e0 THEN 'no' WHEN "age" >= 34.5e0 THEN 'yes' ELSE 'no' END
-     FROM (SELECT <age as a double, or NULL where the schema drops it> AS "age") AS "row")
+    (SELECT CASE WHEN "age_" < 34.5e0 THEN 'no' WHEN "age_" IS NOT NULL THEN 'yes' ELSE 'no' END
+     FROM (SELECT <age as a double, or NULL where the schema drops it> AS "age_") AS "row")
 
 The inner SELECT does for each column what the schema says about missing and outside values; what is
 NULL after it stops the way through the tree, so every ELSE is the decision of the node itself.
@@ -12,7 +12,7 @@ Numbers are compared with the doubles at which their codes change: see `edges`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -29,6 +29,10 @@ Dialect = Literal["duckdb", "postgresql"]
 # PostgreSQL raises where a decimal number is too large for a double, or so small that it would be
 # 0. Bounds lie within 1e15, so cutting at 1e16 changes no code; half the smallest double is 0.
 _CUT, _HALF = "1e16", "2.4703282292062328e-324"
+
+
+# Behind it, PostgreSQL computes each column once.
+_FENCE: dict[Dialect, str] = {"duckdb": "", "postgresql": " OFFSET 0"}
 
 
 def to_sql(model: Model, dialect: Dialect, *, source: str | None = None) -> str:
@@ -51,29 +55,34 @@ def to_sql(model: Model, dialect: Dialect, *, source: str | None = None) -> str:
     if not model.columns:
         (code,) = model.predict_codes({"": np.zeros(1, np.int32)}).tolist()
         return labels[int(code)]
+    aliases = _aliases(model)
     prefix = "" if source is None else f"{quoted(source)}."
     cleaned = ",\n  ".join(
-        f"{_cleaned(model.schema[name], prefix + quoted(name), dialect)} AS {quoted(name)}"
-        for name in model.columns
+        f"{_cleaned(model.schema[name], prefix + quoted(name), dialect)} AS {alias}"
+        for name, alias in aliases.items()
     )
-    # The fence makes PostgreSQL compute each column once.
-    fence = " OFFSET 0" if dialect == "postgresql" else ""
-    rows = f'(SELECT\n  {cleaned}{fence}) AS "row"'
+    rows = f'(SELECT\n  {cleaned}{_FENCE[dialect]}) AS "row"'
     if isinstance(model, Tree):
-        cases = _tree(model, dialect, lambda node: labels[int(model.label[node])])
+        cases = _tree(model, aliases, dialect, [labels[code] for code in model.label.tolist()])
         return f"(SELECT {cases}\nFROM {rows})"
     if isinstance(model, Forest):
-        return _forest(model, dialect, labels, rows, fence)
+        return _forest(model, aliases, dialect, labels, rows)
     raise ModelError(f"a {type(model).__name__} cannot be written as SQL.")
 
 
-def _forest(forest: Forest, dialect: Dialect, labels: Sequence[str], rows: str, fence: str) -> str:
+def _forest(
+    forest: Forest,
+    aliases: Mapping[str, str],
+    dialect: Dialect,
+    labels: Sequence[str],
+    rows: str,
+) -> str:
     kind = "float8" if forest.voting == "confidence" else "bigint"
     reached, sums = [], [[] for _ in labels]  # type: tuple[list[str], list[list[str]]]
     for i, (tree, votes) in enumerate(zip(forest.trees, forest.votes, strict=True)):
         different, number = np.unique(votes, axis=0, return_inverse=True)
-        number = number.reshape(-1) + 1
-        reached.append(f"{_tree(tree, dialect, lambda node, n=number: str(n[node]))} AS t{i}")  # type: ignore[misc] # the default binds this tree's
+        places = [str(place + 1) for place in number.reshape(-1).tolist()]
+        reached.append(f"{_tree(tree, aliases, dialect, places)} AS t{i}")
         for label, column in enumerate(different.T.tolist()):
             sums[label].append(f"({_array(column, kind, dialect)})[t{i}]")
     added = ", ".join(f"{' + '.join(parts)} AS s{label}" for label, parts in enumerate(sums))
@@ -84,7 +93,7 @@ def _forest(forest: Forest, dialect: Dialect, labels: Sequence[str], rows: str, 
     else:
         first = f"array_position(ARRAY[{listed}], GREATEST({listed}))"
         winner = f"(ARRAY[{', '.join(labels)}]::text[])[{first}]"
-    trees = ",\n".join(reached)
+    trees, fence = ",\n".join(reached), _FENCE[dialect]
     return (
         f"(SELECT {winner}\nFROM (SELECT {added}\n"
         f'FROM (SELECT {trees}\nFROM {rows}{fence}) AS "reached"{fence}) AS "votes")'
@@ -96,28 +105,41 @@ def _array(values: list[int] | list[float], kind: str, dialect: Dialect) -> str:
     return f"'[{listed}]'::{kind}[]" if dialect == "duckdb" else f"'{{{listed}}}'::{kind}[]"
 
 
-def _tree(tree: Tree, dialect: Dialect, outcome: Callable[[int], str]) -> str:
+def _tree(tree: Tree, aliases: Mapping[str, str], dialect: Dialect, outcome: Sequence[str]) -> str:
     """The nested CASE of a tree. Branches with the same outcome are one; it nests as the tree does."""
 
     def write(node: int) -> str:
-        stop = outcome(node)
+        stop = outcome[node]
         if tree.is_leaf[node]:
             return stop
         attribute = tree.schema.attributes[tree.column[node]]
         goals = [write(child) for child in tree.children(node)]
         if all(goal == stop for goal in goals):
             return stop
-        ends = _ends(tree, node)
+        ends, x = _ends(tree, node), aliases[attribute.name]
         tests = (
-            _in_list(attribute, goals, ends, dialect)
+            _in_list(attribute, x, goals, ends, dialect)
             if isinstance(attribute, Categorical)
-            else _in_order(attribute, goals, ends)
+            else _in_order(attribute, x, goals, ends)
         )
         margin = "\n" + " " * int(tree.depth[node] + 1)
         whens = margin.join(f"WHEN {test} THEN {goal}" for test, goal in tests)
         return f"CASE{margin}{whens}{margin}ELSE {stop} END"
 
     return write(0)
+
+
+def _aliases(model: Model) -> dict[str, str]:
+    """A new name for each column: DuckDB takes a name that is also given anew for the new one."""
+    taken = {column.name.casefold() for column in model.schema}
+    aliases = {}
+    for name in model.columns:
+        alias = f"{name}_"
+        while alias.casefold() in taken:
+            alias += "_"
+        taken.add(alias.casefold())
+        aliases[name] = quoted(alias)
+    return aliases
 
 
 def _ends(tree: Tree, node: int) -> list[int]:
@@ -127,22 +149,21 @@ def _ends(tree: Tree, node: int) -> list[int]:
 
 
 def _in_list(
-    column: Categorical, goals: list[str], ends: list[int], dialect: Dialect
+    column: Categorical, x: str, goals: list[str], ends: list[int], dialect: Dialect
 ) -> list[tuple[str, str]]:
     values: dict[str, list[str]] = {}
     for goal, start, end in zip(goals, [0, *ends], ends, strict=False):
         known = [text_literal(value, dialect) for value in column.values[start:end]]
         values.setdefault(goal, []).extend(known)
-    x = quoted(column.name)
     return [
         (f"{x} = {known[0]}" if len(known) == 1 else f"{x} IN ({', '.join(known)})", goal)
         for goal, known in values.items()
     ]
 
 
-def _in_order(column: Numeric, goals: list[str], ends: list[int]) -> list[tuple[str, str]]:
+def _in_order(column: Numeric, x: str, goals: list[str], ends: list[int]) -> list[tuple[str, str]]:
     tests: list[tuple[str, str]] = []
-    x, last = quoted(column.name), len(goals) - 1
+    last = len(goals) - 1
     for i, goal in enumerate(goals):
         if i < last and goals[i + 1] == goal:
             continue  # the next one accepts these too
@@ -157,7 +178,7 @@ def _cleaned(column: Attribute, x: str, dialect: Dialect) -> str:
     """The column as the schema means it; NULL where the schema drops the row."""
     if isinstance(column, Numeric):
         return _number(column, x, dialect)
-    text = f"CAST({x} AS VARCHAR)" if dialect == "duckdb" else f'({x}::text COLLATE "C")'
+    text = f'(CAST({x} AS text) COLLATE "C")'  # letters are compared as they are
     missing = "NULL" if column.missing is None else text_literal(column.missing, dialect)
     test = f"{x} IS NULL"
     if column.marker is not None:

@@ -18,6 +18,7 @@ from bocage.plan import Branch, Cells, Cut
 from bocage.schema import Schema
 
 Ints = NDArray[np.int32]
+Places = NDArray[np.intp]  # what NumPy wants for an index
 BLOCK = 2**15  # rows that are routed together: their codes stay in the processor's cache
 
 
@@ -128,29 +129,32 @@ class Tree(Model):
             reached[start : start + BLOCK] = self._route(block)
         return reached
 
-    def _route(self, matrix: Ints) -> Ints:
+    def _route(self, matrix: Ints) -> Places:
         """One level of the tree after the other; a leaf sends a row to itself."""
-        offset, threshold, target, multiway = self._steps
+        row, threshold, target, multiway = self._steps
         rows = matrix.shape[1]
-        flat, place = matrix.ravel(), np.arange(rows, dtype=np.int32)
-        node = np.zeros(rows, np.int32)
+        flat, place = matrix.ravel(), np.arange(rows)
+        start = row * rows
+        node = np.zeros(rows, np.intp)
         for _ in range(self.depth_):
-            code = flat.take(offset.take(node) * np.int32(rows) + place)
-            beyond = (code >= threshold.take(node)).astype(np.int32)
-            if multiway.any():
-                beyond = np.where(multiway.take(node), code, beyond)
-            node = np.where(code < 0, node, target.take(node) + beyond)
+            code = flat[start[node] + place]
+            beyond: NDArray[Any] = code >= threshold[node]
+            if multiway is not None:
+                beyond = np.where(multiway[node], code, beyond)
+            goal = target[node] + beyond
+            node = np.where(code < 0, node, goal)
         return node
 
     @cached_property
-    def _steps(self) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
-        """Row of the matrix, threshold, first target, and whether all codes have a child."""
+    def _steps(self) -> tuple[Places, Ints, Places, NDArray[np.bool_] | None]:
+        """Row of the matrix, threshold, first target, and which nodes have a child for every code."""
         leaf = self.is_leaf
-        order = {self.schema.by_name[name]: i for i, name in enumerate(self.columns)}
-        row = np.array([order.get(column, 0) for column in self.schema.attributes] or [0], np.int32)
+        order = {name: i for i, name in enumerate(self.columns)}
+        row = np.array([order.get(column.name, 0) for column in self.schema.attributes], np.intp)
         threshold = np.where(self.threshold < 0, np.iinfo(np.int32).max, self.threshold)
-        target = np.where(leaf, np.arange(len(self), dtype=np.int32), self.first_child)
-        return row[self.column], threshold, target, ~leaf & (self.threshold < 0)
+        target = np.where(leaf, np.arange(len(self)), self.first_child)
+        multiway = ~leaf & (self.threshold < 0)
+        return row[self.column], threshold, target, multiway if multiway.any() else None
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
