@@ -79,13 +79,9 @@ def _postgres(url: str, table: str, schema: Schema) -> Engine:
 
 def _spark(source: Any, schema: Schema) -> Engine:
     try:
-        from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra
-
         from bocage.engine.spark import SparkEngine  # noqa: PLC0415 - an extra
     except ImportError:
         raise SourceError("Spark needs an extra: pip install 'bocage[spark]'.") from None
-    if isinstance(source, str):
-        source = SparkSession.builder.getOrCreate().read.parquet(source)
     return SparkEngine(source, schema)
 
 
