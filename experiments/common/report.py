@@ -110,6 +110,27 @@ def write(report: Report, folder: Path, *, pictures: Sequence[str] = ("svg", "pn
     return paths
 
 
+def curves(results: Results, names: Sequence[str], key: str, xs: Sequence[float]) -> list[Curve]:
+    """The mean accuracy of each algorithm along `key`, with its standard error.
+
+    An algorithm whose name ends in ``(ours)`` is drawn dashed, in the color of its namesake.
+    """
+    found = []
+    for name in names:
+        cells: list[dict[str, Any]] = [{"algorithm": name, key: x} for x in xs]
+        have = [i for i, cell in enumerate(cells) if len(results.values(**cell))]
+        found.append(
+            Curve(
+                name,
+                [xs[i] for i in have],
+                [results.mean(**cells[i]) for i in have],
+                [results.error(**cells[i]) for i in have],
+                dashed=name.endswith("(ours)"),
+            )
+        )
+    return found
+
+
 def table(results: Results, metrics: Sequence[str]) -> list[dict[str, Any]]:
     """One row per cell: its configuration, then mean, standard deviation and number of runs."""
     rows = []
