@@ -205,6 +205,6 @@ def criterion_named(name: str | Criterion) -> Criterion:
     if isinstance(name, Doubled):
         return Doubled(criterion_named(name.criterion))
     for known in CRITERIA.values():
-        if name is known or name == known.name:
+        if name == known.name or (type(name) is type(known) and name == known):
             return known
     raise PlanError(f"there is no criterion {name!r}. Trusted criteria: {', '.join(CRITERIA)}.")

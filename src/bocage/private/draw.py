@@ -38,13 +38,9 @@ def draw_answer(answer: Answer) -> RenderableType:
 
 
 def _draw_preview(answer: Answer) -> RenderableType:
-    expected = "" if answer.plus_minus is None else f"  ± {figure(answer.plus_minus)} at 95 %"
-    return Text.assemble(
-        (printable(answer.question), "bold"),
-        (expected, "yellow"),
-        "\n",
-        (printable(answer.footnote()), "dim"),
-    )
+    facts = Text(printable(answer.footnote()), style="dim")
+    facts.highlight_regex("± .* at 95 %", "not dim yellow")
+    return Group(Text(printable(answer.question), style="bold"), facts)
 
 
 def _cells(item: Item, *, several: bool, largest: float) -> list[Text]:

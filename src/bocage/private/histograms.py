@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bocage.epsilon import Epsilon
+from bocage.errors import PlanError
 from bocage.mechanisms import Noise
 from bocage.plan import Question, Tally
 from bocage.private.answer import Answer
@@ -38,6 +39,13 @@ class Histograms(Query):
     def question(self, place: Place) -> Question:
         names = tuple(dict.fromkeys(name for cell in self.columns for name in cell))
         return Question(place.cells, place.where, self.label, names)
+
+    def check(self, terms: Terms, place: Place) -> None:
+        if len(self.columns) != place.cells.count or not all(self.columns):
+            raise PlanError("histograms need a list of columns for each cell, of one at least.")
+        if any(len(set(names)) < len(names) or self.label in names for names in self.columns):
+            raise PlanError("histograms name each column once, and not the label.")
+        super().check(terms, place)
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[dict[str, IntArray]]:
         """For each cell and each of its columns noisy counts of shape (codes, labels)."""

@@ -17,7 +17,7 @@ from bocage.plan.question import MOST_COUNTERS
 from bocage.private.answer import Kind
 from bocage.private.choose import Candidate, Choose, Mode, Split
 from bocage.private.count import MOST_COUNTS, Count, Counts
-from bocage.private.criteria import Criterion, Gini
+from bocage.private.criteria import Criterion, Gini, criterion_named
 from bocage.private.desk import LiveDesk, key_of
 from bocage.private.histograms import Histograms
 from bocage.private.query import IntArray, Place, Query
@@ -103,7 +103,8 @@ class Level:
         epsilon: Epsilon,
     ) -> list[Split]:
         """A privately chosen split of each cell, among its own candidates."""
-        query = Choose(tuple(map(tuple, among)), label, criterion, selection, epsilon)
+        trusted = criterion_named(criterion)
+        query = Choose(tuple(map(tuple, among)), label, trusted, selection, epsilon)
         if parts := self._parts(query):
             answers = [
                 part.choose(among[at], label, criterion, selection, epsilon) for part, at in parts
