@@ -17,6 +17,7 @@
     │   └── SourceError      the owner's source cannot be opened as the schema says
     ├── ModelError           a model, its file or the rows given to it do not fit together
     ├── LearnerError         a learner cannot work with these parameters, schema or budget
+    ├── EstimatorError       a scikit-learn estimator was given something that does not fit
     └── RefusedVariant       an unsound variant was asked of a table that has a ledger
 
 Messages name the thing, the rule, the value given (where it is public) and the way out. None of
@@ -110,6 +111,10 @@ class ModelError(BocageError):
 
 class LearnerError(BocageError):
     """A learner cannot work with these parameters, this schema or this budget."""
+
+
+class EstimatorError(BocageError, ValueError):
+    """A scikit-learn estimator was given parameters or rows that do not fit its schema."""
 
 
 class RefusedVariant(BocageError):

@@ -1,0 +1,21 @@
+"""The learners as scikit-learn classifiers. Needs the extra ``bocage[sklearn]``."""
+
+from bocage.estimators.base import PrivateClassifier
+from bocage.estimators.classifiers import (
+    DiffPC45Classifier,
+    DiffPID3Classifier,
+    DPDFClassifier,
+    PrivateID3Classifier,
+    SulqID3Classifier,
+)
+from bocage.estimators.cost import TuningCost
+
+__all__ = [
+    "DPDFClassifier",
+    "DiffPC45Classifier",
+    "DiffPID3Classifier",
+    "PrivateClassifier",
+    "PrivateID3Classifier",
+    "SulqID3Classifier",
+    "TuningCost",
+]

@@ -1,0 +1,170 @@
+"""What the classifiers share: parameters in, a frozen model out."""
+
+# ruff: noqa: N803, N806
+# X is scikit-learn's name.
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bocage.epsilon import Epsilon
+from bocage.errors import EstimatorError
+from bocage.estimators import rows
+from bocage.estimators.cost import Lineage
+from bocage.learners import Learner
+from bocage.model import Certificate, Forest, Tree
+from bocage.private import PrivateTable, study
+from bocage.schema import Schema
+
+_NO_SCHEMA = (
+    "{name} needs a schema: the columns, their domains and the labels are declared, never taken "
+    "from the records. Give schema= a bocage.Schema or a file (`bocage schema draft` proposes one "
+    "to review and sign), or fit a PrivateTable, which has one."
+)
+
+
+class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn ships no types
+    """One learner as a scikit-learn classifier. Use a subclass.
+
+    Attributes
+    ----------
+    model_
+        The frozen :class:`~bocage.model.Tree` or :class:`~bocage.model.Forest`; also as `tree_` or
+        `forest_`.
+    certificate_
+        What is guaranteed about the model.
+    classes_
+        All declared labels, sorted.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Privacy
+    -------
+    ``fit(table)`` with a :class:`~bocage.PrivateTable` charges `epsilon` to its account before a
+    row is read. ``fit(X, y)`` is a study: its caller holds the records, the noise is real, and
+    nothing keeps count. Every further fit costs again, which :class:`TuningCost` says.
+    """
+
+    learner: ClassVar[type[Learner]]
+    schema: Schema | str | Path | None
+    epsilon: Any
+    attributes: Sequence[str] | None
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn a model.
+
+        Parameters
+        ----------
+        X
+            A PrivateTable, with its label in it; or the attributes as a pandas, polars or Arrow
+            table, or as an array with the columns in the order of the schema.
+        y
+            The labels, if X is not a PrivateTable.
+        """
+        learner, epsilon = self._learner(), Epsilon.of(self.epsilon)
+        if isinstance(X, PrivateTable):
+            table, targets = self._behind(X, y), None
+            names = [attribute.name for attribute in table.schema.attributes]
+            self.feature_names_in_ = np.array(names, dtype=object)
+            self.n_features_in_ = len(names)
+        else:
+            X, y = rows.checked(self, X, y, reset=True)
+            targets = y
+            schema = self._declared(X, y)
+            if schema.label is None:
+                raise EstimatorError(f"schema {schema.name!r} declares no label (target).")
+            rows.classes(schema.label.values, y)  # refused before anything is learned
+            found = {**self._columns(X, schema), schema.label.name: rows.labels(y)}
+            table = study(found, schema)
+        self._lineage().count_fit(epsilon)
+        self.model_: Tree | Forest = learner.fit(table, epsilon)
+        setattr(self, "tree_" if isinstance(self.model_, Tree) else "forest_", self.model_)
+        self.classes_, self._order = rows.classes(self.model_.label_attribute.values, targets)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of every row."""
+        codes = self.model_codes(X)
+        place = np.argsort(self._order)  # from the code of a label to its place in classes_
+        found: NDArray[Any] = self.classes_[place[self.model_.predict_codes(codes)]]
+        return found
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The share of every label, in the order of `classes_`."""
+        codes = self.model_codes(X)
+        return self.model_.predict_proba_codes(codes)[:, self._order]
+
+    def model_codes(self, X: Any) -> dict[str, NDArray[np.int32]]:
+        """The columns that the model looks at, as codes."""
+        check_is_fitted(self, "model_")
+        found = self._columns(rows.checked(self, X, reset=False), self.model_.schema)
+        return self.model_.encode(found)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What is guaranteed about the model."""
+        check_is_fitted(self, "model_")
+        return self.model_.certificate
+
+    def _learner(self) -> Learner:
+        names = [field.name for field in fields(self.learner)]  # type: ignore[arg-type] # every learner is a dataclass
+        given = {name: getattr(self, name) for name in names}
+        if isinstance(self.attributes, list | np.ndarray):
+            given["attributes"] = tuple(map(str, self.attributes))
+        return self.learner(**given)
+
+    def _behind(self, table: PrivateTable, y: Any) -> PrivateTable:
+        """A table that is fitted as it is."""
+        if y is not None:
+            raise EstimatorError("a PrivateTable has its label in it: fit(table) takes no y.")
+        if self.schema is not None and self._read().fingerprint != table.schema.fingerprint:
+            raise EstimatorError(
+                f"the table {table.schema.name!r} has another schema than the one given. "
+                "Leave schema out: a PrivateTable brings its own."
+            )
+        return table
+
+    def _declared(self, X: Any, y: Any) -> Schema:  # noqa: ARG002 - records declare nothing
+        """The public domain of the records."""
+        if self.schema is None:
+            raise EstimatorError(_NO_SCHEMA.format(name=type(self).__name__))
+        return self._read()
+
+    def _read(self) -> Schema:
+        if isinstance(self.schema, Schema):
+            return self.schema
+        if isinstance(self.schema, str | Path):
+            return Schema.read(self.schema)
+        raise EstimatorError(
+            f"schema is a bocage.Schema or the path of a file, not {type(self.schema).__name__}."
+        )
+
+    def _columns(self, X: Any, schema: Schema) -> rows.Columns:
+        return rows.columns(X, schema)
+
+    def _lineage(self) -> Lineage:
+        if not hasattr(self, "_family"):
+            self._family = Lineage()
+        return self._family
+
+    def __sklearn_clone__(self) -> Self:
+        copy: Self = super().__sklearn_clone__()
+        copy._family = self._lineage()
+        copy._family.copies += 1
+        return copy
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # the schema says where missing values go
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.non_deterministic = True  # the noise has no seed
+        return tags
