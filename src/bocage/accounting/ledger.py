@@ -107,9 +107,15 @@ class Ledger:
             return chain.store_answer(run, scope, key, body, number)
 
     def stored_answer(self, scope: Scope, key: str) -> bytes | None:
-        """The answer that is kept for this scope and key, free of charge."""
+        """The answer that is kept for this scope and key, free of charge.
+
+        A frozen or revoked scope gets nothing, not even what it paid for.
+        """
         with self._store.read() as run:
-            return chain.stored_answer(run, scope, key)
+            kept = chain.stored_answer(run, scope, key)
+            if kept is not None:
+                algebra.require_open(chain.line(run, scope))
+            return kept
 
     # What is on record
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 from bocage.accounting import algebra
@@ -79,6 +80,7 @@ class _Tree:
 
     def __init__(self, top: Scope, cap: Epsilon, number: int) -> None:
         self.number = number
+        self._process = os.getpid()
         self.answers: dict[tuple[Scope, str], bytes] = {}
         self._above = len(top.path) - 1
         self._balances = {top: Balance(top, cap=cap)}
@@ -89,6 +91,11 @@ class _Tree:
         return algebra.line(scope.lineage[self._above :], self._balances)
 
     def charge(self, scope: Scope, epsilon: Epsilon, memo: str, request: str | None) -> None:
+        if os.getpid() != self._process:
+            raise LedgerError(
+                "a reservation is spent in the process that made it: a fork would spend it twice. "
+                "Reserve in the new process. Nothing was charged."
+            )
         with self._lock:
             if request is not None:
                 first = self._requests.get((scope, check_key(request)))

@@ -6,14 +6,13 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from bocage.accounting import Account
 from bocage.engine.base import Engine
-from bocage.epsilon import LARGEST, ZERO, Epsilon
-from bocage.errors import BocageError, BudgetExceeded, EngineError
+from bocage.epsilon import LARGEST, Epsilon
+from bocage.errors import BocageError, EngineError
 from bocage.mechanisms import Noise
 from bocage.plan import Tally
 from bocage.private.answer import Answer, Kind
@@ -59,7 +58,6 @@ class LiveDesk:
         facts = facts_of(self.terms, query, place)
         key, memo = key_of(facts), memo_of(facts)
         if self.remember and not fresh and (kept := account.stored_answer(key)) is not None:
-            _refuse_if_closed(account, query.epsilon, memo)
             answer = Answer.from_json(kept).as_kind(Kind.STORED, cost="0")
         else:
             number = account.charge(query.epsilon, memo)
@@ -99,8 +97,8 @@ class LiveDesk:
     ) -> Drawn:
         failure: BocageError
         try:
-            question = query.question(place)
-            return finish(self.engine.answer([question])[0], self.terms, self.noise)
+            tallies = self.engine.answer(query.questions(place))
+            return finish(query.gather(tallies), self.terms, self.noise)
         except BocageError as error:
             failure = error
         except Exception as error:  # noqa: BLE001 - whatever it says may quote a row
@@ -130,34 +128,19 @@ class PreviewDesk:
     def ask(self, query: Query, place: Place, account: Account, *, fresh: bool) -> Answer:
         query.check(self.terms, place)
         answer = query.preview(self.terms, place, self.rows)
-        key, note, before = (
-            key_of(facts_of(self.terms, query, place)),
-            answer.note,
-            self._left(account),
-        )
+        key, before = key_of(facts_of(self.terms, query, place)), self._left(account)
         if not fresh and account.stored_answer(key) is not None:
             return answer.as_kind(
                 Kind.PREVIEW, cost="0", remaining=str(before), note="asked before: free"
             )
         number = account.charge(query.epsilon, "preview")
         account.store_answer(key, b"", number)
-        if query.epsilon > before:
-            note = "more than is left: would be refused"
+        refused = query.epsilon > before
+        note = "more than is left: would be refused" if refused else answer.note
         return answer.as_kind(Kind.PREVIEW, remaining=str(self._left(account)), note=note)
 
     def _left(self, account: Account) -> Epsilon:
         return Epsilon(max(0, account.remaining().nano - (LARGEST - self.budget.nano)))
-
-
-def _refuse_if_closed(account: Account, epsilon: Epsilon, memo: str) -> None:
-    """A frozen or revoked account gets nothing, not even what it paid for.
-
-    Where nothing remains, a charge is refused either way, and the refusal says whether the account
-    is closed or merely spent.
-    """
-    if account.remaining() == ZERO:
-        with suppress(BudgetExceeded):
-            account.charge(epsilon, memo)
 
 
 def facts_of(terms: Terms, query: Query, place: Place) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from bocage.private.choose import Candidate, Choose, Mode, Split
 from bocage.private.count import MOST_COUNTS, Count, Counts
 from bocage.private.criteria import Criterion, Gini, criterion_named
 from bocage.private.desk import LiveDesk, key_of
+from bocage.private.ensemble import Ensemble
 from bocage.private.histograms import Histograms
 from bocage.private.query import IntArray, Place, Query
 from bocage.private.unsound import LocalGini
@@ -146,6 +147,13 @@ class Level:
         query = Mode(column, selection, epsilon)
         if parts := self._parts(query):
             return np.concatenate([part.modes(column, selection, epsilon) for part, _ in parts])
+        return self._desk.draw(query, self._place, self._account, query.draw)
+
+    def ensemble(self, routers: Sequence[Cells], label: str, epsilon: Epsilon) -> list[IntArray]:
+        """Noisy label counts of the leaves of several trees, from one scan of all rows."""
+        if self._place.cells.nodes:
+            raise PlanError("an ensemble counts a whole table, before it is split.")
+        query = Ensemble(tuple(routers), label, epsilon)
         return self._desk.draw(query, self._place, self._account, query.draw)
 
     def split(self, splits: Sequence[Split]) -> Level:

@@ -85,6 +85,15 @@ class Query(ABC):
     def question(self, place: Place) -> Question:
         """What the engine has to count."""
 
+    def questions(self, place: Place) -> list[Question]:
+        """All that the engine has to count, in one scan."""
+        return [self.question(place)]
+
+    def gather(self, tallies: list[Tally]) -> Tally:
+        """The exact part as one tally."""
+        (tally,) = tallies
+        return tally
+
     @abstractmethod
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         """Mechanism, scale, price and expected error, with no table in sight."""
@@ -95,7 +104,8 @@ class Query(ABC):
 
     def check(self, terms: Terms, place: Place) -> None:
         """Refuse what cannot be asked, before anything is charged or read."""
-        self.question(place).check(terms.schema)
+        for question in self.questions(place):
+            question.check(terms.schema)
         self.preview(terms, place, None)
 
     def rehearse(self, terms: Terms, noise: Noise) -> None:  # noqa: B027 - most need nothing rare
