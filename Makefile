@@ -79,3 +79,10 @@ clean: ## remove the environment and everything that was built
 	@$(call install,lock/dev.txt)
 	@$(bocage)
 	@touch $@
+
+.PHONY: reproduce reproduce-001
+
+reproduce: reproduce-001 ## run the experiments of the papers again (hours; ARGS=--short in minutes)
+
+reproduce-001: .venv/dev.stamp
+	@$(BIN)/python -m experiments.friedman_schuster_2010.run $(ARGS)

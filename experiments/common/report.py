@@ -52,7 +52,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line of a plot. `published` draws hollow marks without a line."""
+    """A line of a plot. `published` draws hollow marks in the color of the curve of that label."""
 
     label: str
     x: Sequence[float]
@@ -188,7 +188,7 @@ def draw(plot: Plot, path: Path) -> None:
                 curve.x,
                 curve.y,
                 yerr=None if curve.error is None else 2 * np.asarray(curve.error),
-                label=curve.label,
+                label="_published" if curve.published else curve.label,
                 color=color,
                 marker=mark,
                 markersize=8 if curve.published else 5,
@@ -199,6 +199,9 @@ def draw(plot: Plot, path: Path) -> None:
                 capsize=2,
                 zorder=3 if curve.published else 2 + position / 100,
             )
+        if any(curve.published for curve in plot.curves):
+            hollow = {"markerfacecolor": "none", "color": "gray", "linestyle": "none"}
+            axes.plot([], [], marker="o", markersize=8, label="published", **hollow)
         if plot.log:
             axes.set_xscale("log")
         axes.set(title=plot.title, xlabel=plot.x_label, ylabel=plot.y_label)
