@@ -6,10 +6,12 @@ from bocage.learners.diffp_id3 import DiffPID3
 from bocage.learners.dpdf import DPDF
 from bocage.learners.plan import Plan, Step
 from bocage.learners.private_id3 import PrivateID3
+from bocage.learners.rdt import RandomTrees
 from bocage.learners.sulq_id3 import SulqID3
 
 LEARNERS: dict[str, type[Learner]] = {
-    learner.name: learner for learner in (SulqID3, DiffPID3, DiffPC45, PrivateID3, DPDF)
+    learner.name: learner
+    for learner in (SulqID3, DiffPID3, DiffPC45, PrivateID3, DPDF, RandomTrees)
 }
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "Plan",
     "PrivateID3",
     "Progress",
+    "RandomTrees",
     "Step",
     "SulqID3",
 ]

@@ -1,0 +1,110 @@
+"""Random structures: the shape of a tree, drawn from the schema before any data is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from bocage.errors import LearnerError
+from bocage.learners.frontier import OpenNode
+from bocage.model import TreeBuilder
+from bocage.plan import Branch, Cells, Cut
+from bocage.private import IntArray, Split
+from bocage.schema import Categorical, Schema
+
+MOST_LEAVES = 2**18
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The splits of a tree, level by level; ``splits[i]`` is None where node i is a leaf.
+
+    Nodes are numbered as they are created: the root, then the children of each split in turn.
+    """
+
+    splits: tuple[Split | None, ...]
+
+    def cells(self, schema: Schema) -> Cells:
+        """The leaves as cells, in the order of their nodes."""
+        first = self._first_children(schema)
+        inner = [i for i, split in enumerate(self.splits) if split is not None]
+        leaves = [i for i, split in enumerate(self.splits) if split is None]
+        target = {node: at for at, node in enumerate(inner)}
+        target |= {node: ~at for at, node in enumerate(leaves)}
+        nodes: list[Branch | Cut] = []
+        for node in inner:
+            column, threshold = self.splits[node] or ("", None)
+            below = first[node]
+            if threshold is None:
+                arity = schema[column].cells
+                nodes.append(Branch(column, tuple(target[below + i] for i in range(arity))))
+            else:
+                nodes.append(Cut(column, threshold, target[below], target[below + 1]))
+        return Cells(tuple(nodes), len(leaves))
+
+    def tree(self, schema: Schema, counts: IntArray) -> TreeBuilder:
+        """The tree with the counts of its leaves."""
+        built = TreeBuilder(schema)
+        rows = iter(counts.tolist())
+        for node, split in enumerate(self.splits):
+            if split is None:
+                built.counts(node, next(rows))
+            else:
+                built.split(node, *split)
+        return built
+
+    def _first_children(self, schema: Schema) -> dict[int, int]:
+        first, following = {}, 1
+        for node, split in enumerate(self.splits):
+            if split is not None:
+                first[node] = following
+                following += schema[split[0]].cells if split[1] is None else 2
+        return first
+
+
+def random_structure(
+    schema: Schema, attributes: Sequence[str], height: int, random: Random
+) -> Structure:
+    """BuildTreeStructure (Algorithm 2): an attribute at random at every node, down to `height`.
+
+    A categorical attribute is used once on a path; a numeric one is cut at a random grid threshold
+    inside the node and may be cut again. The splits are public and no noise is drawn here.
+    """
+    splits: list[Split | None] = []
+    level = [OpenNode(0, tuple(attributes))]
+    created = 1
+    for depth in range(height + 1):
+        below: list[OpenNode] = []
+        for here in level:
+            if depth == height or not here.attributes:
+                splits.append(None)
+                continue
+            split = _split(here, schema, random)
+            splits.append(split)
+            parts = here.children(schema, split)
+            below += [OpenNode(created + i, *part) for i, part in enumerate(parts)]
+            created += len(parts)
+        if len(below) > MOST_LEAVES:
+            raise LearnerError(
+                f"random trees of height {height} on {schema.name!r} have more than {MOST_LEAVES} "
+                "leaves. Choose a smaller height."
+            )
+        level = below
+    return Structure(tuple(splits))
+
+
+def _split(here: OpenNode, schema: Schema, random: Random) -> Split:
+    candidate = random.choice(here.candidates(schema))
+    if candidate.first is None or candidate.last is None:
+        return candidate.column, None
+    return candidate.column, random.randint(candidate.first, candidate.last)
+
+
+def mean_arity(schema: Schema, attributes: Sequence[str]) -> float:
+    """The paper's b: the average number of branches of a split, from the schema."""
+    return float(
+        np.mean([schema[n].cells if isinstance(schema[n], Categorical) else 2 for n in attributes])
+    )
