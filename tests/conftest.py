@@ -6,16 +6,30 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests are no package; they share servers.py
 
 from servers import postgres_server, spark_session
 
 
+# How long an example takes says something about the machine, not about the code.
+settings.register_profile("bocage", deadline=None)
+settings.load_profile("bocage")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     # Bocage hands Spark no pandas frame; PySpark looks at its version all the same.
     told = "ignore:PySpark does not yet fully support pandas:FutureWarning"
     config.addinivalue_line("filterwarnings", told)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All that needs Spark runs on one worker, so that one Java machine is started."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()) or item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")
