@@ -12,7 +12,6 @@ sys.path.insert(0, str(Path(__file__).parent))  # tests are no package; they sha
 
 from servers import postgres_server, spark_session
 
-
 # How long an example takes says something about the machine, not about the code.
 settings.register_profile("bocage", deadline=None)
 settings.load_profile("bocage")
