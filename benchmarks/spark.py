@@ -27,7 +27,7 @@ SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 5, 7)
 TARGET = 3.0
 
 
-def run(rows: int = 10_000_000, repeats: int = 3) -> list[dict[str, Any]]:
+def run(rows: int = 10_000_000, repeats: int = 2) -> list[dict[str, Any]]:
     """Rows {name, ours, peer, ratio, target}: seconds, and ours / peer must not exceed the target."""
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
     os.environ["PYSPARK_PYTHON"] = sys.executable

@@ -160,6 +160,14 @@ def test_an_error_that_quotes_a_datum_stays_behind(postgres_url, table, admin, c
     assert "InvalidTextRepresentation" in caplog.text
 
 
+def test_a_closed_engine_says_so_and_does_not_connect_again(postgres_url, table):
+    engine = PostgresEngine(postgres_url, table, SCHEMA)
+    engine.close()
+    with pytest.raises(EngineError, match="closed"):
+        engine.answer([Question()])
+    assert engine._connection.closed
+
+
 def test_a_statement_that_takes_too_long_is_given_up(postgres_url, table, admin, caplog):
     admin.execute("CREATE VIEW slow AS SELECT * FROM t WHERE pg_sleep(60) IS NOT NULL")
     engine = PostgresEngine(postgres_url, "slow", SCHEMA, timeout_seconds=0.05)

@@ -78,7 +78,7 @@ class PostgresEngine:
     ) -> None:
         self.schema = schema
         self._url, self._timeout = url, timeout_seconds
-        self._lock = threading.Lock()
+        self._lock, self._closed = threading.Lock(), False
         self._connection = self._connect()
         unreadable = SourceError(
             f"table {table!r} cannot be read; the reason is in the server's log."
@@ -97,6 +97,7 @@ class PostgresEngine:
             return guarded(lambda: self._answers(questions), failures, self._broken())
 
     def close(self) -> None:
+        self._closed = True
         self._connection.close()
 
     def _broken(self) -> EngineError:
@@ -105,6 +106,8 @@ class PostgresEngine:
         )
 
     def _answers(self, questions: Sequence[Question]) -> list[Tally]:
+        if self._closed:
+            raise SourceError(f"the table {self.schema.name!r} was closed. Open it again.")
         self._revive()
         with self._connection.transaction(), self._connection.cursor() as cursor:
             source = self._source(cursor)

@@ -102,10 +102,12 @@ class SparkEngine:
         self._source = None  # the session belongs to whoever made it
 
     def _session(self) -> Any:
-        from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra
-
         if self._path is None:
             return self._source.sparkSession
+        try:
+            from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra
+        except ImportError:
+            raise SourceError("Spark needs an extra: pip install 'bocage[spark]'.") from None
         return self._given or SparkSession.builder.getOrCreate()
 
     def _open(self, *, counting: bool) -> tuple[Any, list[_Piece] | None]:
