@@ -80,9 +80,15 @@ clean: ## remove the environment and everything that was built
 	@$(bocage)
 	@touch $@
 
-.PHONY: reproduce reproduce-001
+.PHONY: reproduce reproduce-001 reproduce-002 reproduce-003
 
-reproduce: reproduce-001 ## run the experiments of the papers again (hours; ARGS=--short in minutes)
+reproduce: reproduce-001 reproduce-002 reproduce-003 ## run the experiments of the papers again (hours; ARGS=--short in minutes)
 
 reproduce-001: .venv/dev.stamp
 	@$(BIN)/python -m experiments.friedman_schuster_2010.run $(ARGS)
+
+reproduce-002: .venv/dev.stamp
+	@$(BIN)/python -m experiments.jagannathan_2012.run $(ARGS)
+
+reproduce-003: .venv/dev.stamp
+	@$(BIN)/python -m experiments.fletcher_islam_2015.run $(ARGS)
