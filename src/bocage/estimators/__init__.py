@@ -6,6 +6,7 @@ from bocage.estimators.classifiers import (
     DiffPID3Classifier,
     DPDFClassifier,
     PrivateID3Classifier,
+    RandomTreesClassifier,
     SulqID3Classifier,
 )
 from bocage.estimators.cost import TuningCost
@@ -16,6 +17,7 @@ __all__ = [
     "DiffPID3Classifier",
     "PrivateClassifier",
     "PrivateID3Classifier",
+    "RandomTreesClassifier",
     "SulqID3Classifier",
     "TuningCost",
 ]

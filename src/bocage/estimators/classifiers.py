@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bocage.estimators.base import PrivateClassifier
-from bocage.learners import DPDF, DiffPC45, DiffPID3, PrivateID3, SulqID3
+from bocage.learners import DPDF, DiffPC45, DiffPID3, PrivateID3, RandomTrees, SulqID3
 from bocage.schema import Schema
 
 SchemaLike = Schema | str | Path | None
@@ -187,4 +187,39 @@ class DPDFClassifier(PrivateClassifier):
         self.support = support
         self.sensitivity = sensitivity
         self.selection = selection
+        self.attributes = attributes
+
+
+class RandomTreesClassifier(PrivateClassifier):
+    """Random decision trees (Jagannathan, Pillaipakkamnatt & Wright 2012, Algorithm 4).
+
+    Parameters
+    ----------
+    schema
+        The public domain: a :class:`~bocage.Schema` or its file. Not needed for a PrivateTable.
+    epsilon
+        What a fit costs.
+    trees, height, rows, parts, attributes
+        As in :class:`~bocage.learners.RandomTrees`.
+    """
+
+    learner = RandomTrees
+
+    def __init__(
+        self,
+        schema: SchemaLike = None,
+        epsilon: Any = 1.0,
+        *,
+        trees: int | None = None,
+        height: int | None = None,
+        rows: int | None = None,
+        parts: str | None = None,
+        attributes: Sequence[str] | None = None,
+    ) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
+        self.trees = trees
+        self.height = height
+        self.rows = rows
+        self.parts = parts
         self.attributes = attributes

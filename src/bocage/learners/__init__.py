@@ -1,6 +1,7 @@
 """One file per published algorithm; private in, model out."""
 
 from bocage.learners.base import Learner, Progress
+from bocage.learners.batches import NoiseAfter, noise_after
 from bocage.learners.diffp_c45 import DiffPC45
 from bocage.learners.diffp_id3 import DiffPID3
 from bocage.learners.dpdf import DPDF
@@ -20,10 +21,12 @@ __all__ = [
     "DiffPC45",
     "DiffPID3",
     "Learner",
+    "NoiseAfter",
     "Plan",
     "PrivateID3",
     "Progress",
     "RandomTrees",
     "Step",
     "SulqID3",
+    "noise_after",
 ]

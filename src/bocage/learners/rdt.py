@@ -1,24 +1,30 @@
-"""Private random decision trees. Jagannathan, Pillaipakkamnatt & Wright (2012), Algorithm 4."""
+"""Private random decision trees. Jagannathan, Pillaipakkamnatt & Wright (2012), Algorithms 4, 5."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import floor, log, sqrt
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from random import SystemRandom
 from typing import ClassVar
+
+import numpy as np
 
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
+from bocage.learners.batches import check_update, with_batch
 from bocage.learners.plan import Plan, Step
-from bocage.learners.structure import Structure, mean_arity, random_structure
-from bocage.model import Forest
-from bocage.private import EpsilonLike, PrivateTable
-from bocage.schema import Schema
+from bocage.learners.sizing import room, shape
+from bocage.learners.structure import Structure, one_per_value, random_structure
+from bocage.model import Batch, Certificate, Forest
+from bocage.plan import Cells
+from bocage.private import EpsilonLike, IntArray, Level, PrivateTable
+from bocage.schema import Categorical, Schema
 
 SIZE = "number of rows"
 LEAVES = "leaf counts of all trees"
 MOST_TREES = 1000
+MOST_HEIGHT = 40
 
 
 @dataclass(frozen=True)
@@ -28,101 +34,180 @@ class RandomTrees(Learner):
     Parameters
     ----------
     trees
-        Number of trees; None for the rule of :func:`shape`.
+        Number of trees; None for the rule of :func:`~bocage.learners.sizing.shape`.
     height
-        Levels of splits; None for the rule of :func:`shape`.
+        Levels of splits; None for the rule of :func:`~bocage.learners.sizing.shape`.
     rows
         The public size of the table, if the owner declares one. Without it, and if a rule needs it,
         5 % of epsilon pays for a noisy count.
+    parts
+        A categorical column by which the owner has assigned every record to a part in advance, at
+        random. Tree i then counts the records of part i alone. The column is not split by and not
+        needed to predict.
     attributes
         Those that a tree may split by; None for all.
 
     Privacy
     -------
     The structure is independent of the data. A record is in one leaf of each tree, so that all leaf
-    vectors together have sensitivity `trees`: one release with noise of scale trees / epsilon. The
-    size of the table is not public: it is declared, or paid for inside the budget.
+    vectors together have sensitivity `trees`: one release with noise of scale trees / epsilon. With
+    `parts` a record is in one leaf of one tree: sensitivity 1, noise of scale 1 / epsilon (parallel
+    composition). The size of the table is not public: it is declared, or paid for inside the budget.
     """
 
     name: ClassVar[str] = "rdt"
-    paper: ClassVar[str] = "Jagannathan, Pillaipakkamnatt & Wright 2012, Algorithm 4"
+    paper: ClassVar[str] = "Jagannathan, Pillaipakkamnatt & Wright 2012, Algorithms 4 and 5"
     numeric: ClassVar[bool] = True
     trees: int | None = None
     height: int | None = None
     rows: int | None = None
+    parts: str | None = None
     attributes: tuple[str, ...] | None = None
 
     def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
         self.check(schema)
-        for field, most in (("trees", MOST_TREES), ("height", 40), ("rows", 2**40)):
-            value = getattr(self, field)
-            if value is not None and (isinstance(value, bool) or not 1 <= value <= most):
-                raise LearnerError(f"{self.name} needs {field} from 1 to {most}, not {value!r}.")
         if not self._counts_rows():
             budget = budget_of(epsilon, 1, self.name)
             return Plan(self.name, budget, (Step(0, LEAVES, "discrete Laplace", budget),))
         budget = budget_of(epsilon, 20, self.name)
         size, rest = budget.split([1, 19])
-        return Plan(
-            self.name,
-            budget,
-            (
-                Step(0, SIZE, "discrete Laplace", size),
-                Step(0, LEAVES, "discrete Laplace", rest),
-            ),
+        steps = (
+            Step(0, SIZE, "discrete Laplace", size),
+            Step(0, LEAVES, "discrete Laplace", rest),
         )
+        return Plan(self.name, budget, steps)
+
+    def check(self, schema: Schema) -> tuple[str, ...]:
+        for field, most in (("trees", MOST_TREES), ("height", MOST_HEIGHT), ("rows", 2**40)):
+            value = getattr(self, field)
+            if value is not None and not (type(value) is int and 1 <= value <= most):
+                raise LearnerError(f"{self.name} needs {field} from 1 to {most}, not {value!r}.")
+        names = super().check(schema)
+        if self.parts is None:
+            return names
+        column = {a.name: a for a in schema.attributes}.get(self.parts)
+        if not isinstance(column, Categorical) or column.cells > MOST_TREES:
+            raise LearnerError(
+                f"{self.name}: parts is a categorical attribute with at most {MOST_TREES} values "
+                f"by which the owner parted the records, not {self.parts!r}."
+            )
+        if self.attributes is not None and self.parts in self.attributes:
+            raise LearnerError(
+                f"{self.name}: {self.parts!r} parts the records; no tree splits by it."
+            )
+        if self.trees not in {None, column.cells}:
+            raise LearnerError(
+                f"{self.name}: {self.parts!r} has {column.cells} parts, one for each tree, so that "
+                f"there cannot be {self.trees} trees."
+            )
+        rest = tuple(name for name in names if name != self.parts)
+        if not rest:
+            raise LearnerError(f"{self.name} has nothing but {self.parts!r} to split by.")
+        return rest
 
     def fit(self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet) -> Forest:
-        plan = self.plan(table.schema, epsilon)
         schema = table.schema
-        start = self.reserve(table, plan)
+        plan = self.plan(schema, epsilon)
+        share = plan.share(0, LEAVES)
+        # What can be refused is refused before the charge.
+        drawn = None if self._counts_rows() else self.structures(schema, self.rows, share)
+        level = self.reserve(table, plan)
         progress(0, 2)
-        rows = self.rows
-        if self._counts_rows():
-            rows = max(int(start.totals(plan.share(0, SIZE))[0]), 1)
-        structures = self.structures(schema, rows, plan.share(0, LEAVES))
+        if drawn is None:
+            rows = int(level.totals(plan.share(0, SIZE))[0])
+            drawn = self.structures(schema, max(rows, 1), share)
         progress(1, 2)
-        cells = [structure.cells(schema) for structure in structures]
-        counts = start.ensemble(cells, label_of(schema).name, plan.share(0, LEAVES))
-        certificate = self.certificate(start, plan)
-        trees = tuple(
-            structure.tree(schema, vector).freeze(certificate)
-            for structure, vector in zip(structures, counts, strict=True)
-        )
+        counts = self._count(level, [structure.cells(schema) for structure in drawn], share)
+        certificate = self.certificate(level, plan)
+        if level.batch is not None:
+            certificate = with_batch(certificate, self._batch(level, plan, len(drawn)))
         progress(2, 2)
-        return Forest(trees, "counts", certificate)
+        return _forest(schema, drawn, counts, certificate)
 
     def structures(self, schema: Schema, rows: int | None, epsilon: Epsilon) -> list[Structure]:
         """Draw the structures; public, and independent of the data."""
         attributes = self.check(schema)
+        labels = label_of(schema).cells
         trees, height = self.trees, self.height
+        if self.parts is not None:
+            trees = schema[self.parts].cells
+            rows = None if rows is None else max(rows // trees, 1)
         if trees is None or height is None:
-            by_rule = shape(schema, attributes, rows or 1, epsilon, trees)
+            noisy = 1 if self.parts is not None else trees  # trees whose noise adds up
+            by_rule = shape(schema, attributes, rows or 1, epsilon, noisy)
             trees, height = trees or by_rule[0], height or by_rule[1]
-        random = SystemRandom()
-        return [random_structure(schema, attributes, height, random) for _ in range(trees)]
+        random, most = SystemRandom(), room(labels, trees)
+        return [random_structure(schema, attributes, height, random, most) for _ in range(trees)]
+
+    def update(
+        self,
+        forest: Forest,
+        table: PrivateTable,
+        epsilon: EpsilonLike,
+        progress: Progress = quiet,
+    ) -> Forest:
+        """Add the noisy counts of a new batch to a forest (Algorithm 5).
+
+        Parameters
+        ----------
+        forest
+            Grown by this learner on other batches of the same table.
+        table
+            The new batch, opened by its owner with ``protect(..., batch="2026-02")``.
+        epsilon
+            What the new batch costs; it may differ from what the others cost.
+
+        Privacy
+        -------
+        The structures are public and the new counts are those of the new rows alone. As no person
+        is in two batches, the forest costs everyone what their own batch cost: the maximum. The
+        noise of the batches adds up; :func:`~bocage.learners.noise_after` says how much there is.
+        """
+        schema = table.schema
+        self.check(schema)
+        budget = budget_of(epsilon, 1, self.name)
+        plan = Plan(self.name, budget, (Step(0, LEAVES, "discrete Laplace", budget),))
+        batch = check_update(self, forest, table)
+        memo = plan.memo(**self.parameters(), update=[b.name for b in forest.certificate.batches])
+        level = table.reserve(budget, memo)
+        progress(0, 1)
+        structures = [Structure.of(tree) for tree in forest.trees]
+        added = self._count(level, [structure.cells(schema) for structure in structures], budget)
+        counts = [
+            tree.counts[tree.is_leaf] + new for tree, new in zip(forest.trees, added, strict=True)
+        ]
+        fresh = replace(self.certificate(level, plan), variant=forest.certificate.variant)
+        assert level.batch == batch  # noqa: S101 - checked above
+        known = with_batch(fresh, self._batch(level, plan, len(forest)), forest.certificate)
+        progress(1, 1)
+        return _forest(schema, structures, counts, known)
+
+    def _count(self, level: Level, routers: Sequence[Cells], epsilon: Epsilon) -> list[IntArray]:
+        """The noisy leaf vectors of all trees: one scan, one release."""
+        label = label_of(level.schema).name
+        if self.parts is None:
+            return level.ensemble(routers, label, epsilon)
+        (whole,) = level.ensemble([one_per_value(self.parts, routers)], label, epsilon)
+        return np.split(whole, np.cumsum([router.count for router in routers])[:-1])
+
+    def _batch(self, level: Level, plan: Plan, trees: int) -> Batch:
+        sensitivity = trees if self.parts is None else 1
+        deviation = level.deviation(plan.share(0, LEAVES), sensitivity)
+        return Batch(level.batch or "", str(plan.budget), deviation, level.entry)
 
     def _counts_rows(self) -> bool:
-        return self.rows is None and (self.trees is None or self.height is None)
+        by_rule = self.height is None or (self.trees is None and self.parts is None)
+        return self.rows is None and by_rule
 
 
-def shape(
+def _forest(
     schema: Schema,
-    attributes: tuple[str, ...],
-    rows: int,
-    epsilon: Epsilon,
-    trees: int | None = None,
-) -> tuple[int, int]:
-    """Number of trees and height, from the schema, the public size and epsilon.
-
-    More trees smooth the random structure, but every counter then carries noise of a scale that
-    grows with their number: between 3 and 10, with the square root of rows * epsilon / 250. The
-    height is the paper's, min(floor(k/2), floor(log_b rows) - 1), where it can be afforded: an
-    average leaf must hold more records of a label than the deviation of its noise.
-    """
-    b, labels = mean_arity(schema, attributes), label_of(schema).cells
-    count = trees or max(3, min(10, round(sqrt(rows * float(epsilon) / 250))))
-    paper = min(len(attributes) // 2, floor(log(rows, b)) - 1 if rows > 1 else 1)
-    affordable = rows * float(epsilon) / (sqrt(2) * count * labels)
-    height = min(paper, floor(log(affordable, b)) if affordable > 1 else 0)
-    return count, max(height, 1)
+    structures: Sequence[Structure],
+    counts: Sequence[IntArray],
+    certificate: Certificate,
+) -> Forest:
+    trees = [
+        structure.tree(schema, vector).freeze(certificate)
+        for structure, vector in zip(structures, counts, strict=True)
+    ]
+    return Forest(tuple(trees), "counts", certificate)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
-
-import numpy as np
 
 from bocage.errors import LearnerError
 from bocage.learners.frontier import OpenNode
-from bocage.model import TreeBuilder
-from bocage.plan import Branch, Cells, Cut
+from bocage.model import Tree, TreeBuilder
+from bocage.plan import OUTSIDE, Branch, Cells, Cut
 from bocage.private import IntArray, Split
-from bocage.schema import Categorical, Schema
-
-MOST_LEAVES = 2**18
+from bocage.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -26,6 +22,19 @@ class Structure:
     """
 
     splits: tuple[Split | None, ...]
+
+    @classmethod
+    def of(cls, tree: Tree) -> Structure:
+        """The structure of a released tree."""
+        names = [attribute.name for attribute in tree.schema.attributes]
+        return cls(
+            tuple(
+                None if column < 0 else (names[column], None if threshold < 0 else threshold)
+                for column, threshold in zip(
+                    tree.column.tolist(), tree.threshold.tolist(), strict=True
+                )
+            )
+        )
 
     def cells(self, schema: Schema) -> Cells:
         """The leaves as cells, in the order of their nodes."""
@@ -66,12 +75,13 @@ class Structure:
 
 
 def random_structure(
-    schema: Schema, attributes: Sequence[str], height: int, random: Random
+    schema: Schema, attributes: Sequence[str], height: int, random: Random, most: int
 ) -> Structure:
     """BuildTreeStructure (Algorithm 2): an attribute at random at every node, down to `height`.
 
     A categorical attribute is used once on a path; a numeric one is cut at a random grid threshold
-    inside the node and may be cut again. The splits are public and no noise is drawn here.
+    inside the node and may be cut again. The splits are public and no noise is drawn here. More
+    than `most` leaves are refused.
     """
     splits: list[Split | None] = []
     level = [OpenNode(0, tuple(attributes))]
@@ -87,10 +97,10 @@ def random_structure(
             parts = here.children(schema, split)
             below += [OpenNode(created + i, *part) for i, part in enumerate(parts)]
             created += len(parts)
-        if len(below) > MOST_LEAVES:
+        if len(below) > most:
             raise LearnerError(
-                f"random trees of height {height} on {schema.name!r} have more than {MOST_LEAVES} "
-                "leaves. Choose a smaller height."
+                f"a random tree of height {height} on {schema.name!r} has more than {most} leaves. "
+                "Choose a smaller height, or fewer trees. Nothing was charged."
             )
         level = below
     return Structure(tuple(splits))
@@ -103,8 +113,26 @@ def _split(here: OpenNode, schema: Schema, random: Random) -> Split:
     return candidate.column, random.randint(candidate.first, candidate.last)
 
 
-def mean_arity(schema: Schema, attributes: Sequence[str]) -> float:
-    """The paper's b: the average number of branches of a split, from the schema."""
-    return float(
-        np.mean([schema[n].cells if isinstance(schema[n], Categorical) else 2 for n in attributes])
-    )
+def one_per_value(column: str, routers: Sequence[Cells]) -> Cells:
+    """One router in which the value of a column decides which of the routers goes on."""
+    nodes: list[Branch | Cut] = []
+    roots: list[int] = []
+    cells = 0
+    first = 1  # node 0 is the branch on the column
+    for router in routers:
+        roots.append(first if router.nodes else ~cells)
+        nodes += [_moved(node, first, cells) for node in router.nodes]
+        first += len(router.nodes)
+        cells += router.count
+    return Cells((Branch(column, tuple(roots)), *nodes), cells)
+
+
+def _moved(node: Branch | Cut, nodes: int, cells: int) -> Branch | Cut:
+    def goal(target: int) -> int:
+        if target == OUTSIDE:
+            return target
+        return target + nodes if target >= 0 else ~(~target + cells)
+
+    if isinstance(node, Branch):
+        return replace(node, targets=tuple(map(goal, node.targets)))
+    return replace(node, below=goal(node.below), above=goal(node.above))

@@ -2,7 +2,7 @@
 
 from bocage.model.base import Model
 from bocage.model.builder import TreeBuilder
-from bocage.model.certificate import Certificate, PlanLine
+from bocage.model.certificate import Batch, Certificate, PlanLine
 from bocage.model.files import from_dict, load, save, to_dict
 from bocage.model.forest import Forest, Voting
 from bocage.model.javascript import to_javascript
@@ -17,6 +17,7 @@ __all__ = [
     "MOST_DEPTH",
     "MOST_LABELS",
     "MOST_NODES",
+    "Batch",
     "Certificate",
     "Dialect",
     "Forest",

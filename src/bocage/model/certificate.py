@@ -52,6 +52,42 @@ class PlanLine:
 
 
 @dataclass(frozen=True)
+class Batch:
+    """One batch of the table that a model was made from; no person is in two of them.
+
+    Parameters
+    ----------
+    name
+        As the owner declared it.
+    epsilon
+        What the batch cost, as a decimal number.
+    deviation
+        Standard deviation of the noise that the batch added to every released count.
+    entry
+        Number of the ledger entry that was charged, if there was a ledger.
+    """
+
+    name: str
+    epsilon: str
+    deviation: float
+    entry: int | None = None
+
+    @property
+    def cost(self) -> Epsilon:
+        return _amount(self.epsilon, "a batch of a certificate")
+
+    @classmethod
+    def from_dict(cls, document: Any) -> Self:
+        batch = reading.keys(document, _names(cls), "a batch of a certificate")
+        return cls(
+            reading.text(batch["name"], "the name of a batch"),
+            reading.text(batch["epsilon"], "the epsilon of a batch"),
+            reading.positive(batch["deviation"], "the deviation of a batch"),
+            _entry(batch["entry"]),
+        )
+
+
+@dataclass(frozen=True)
 class Certificate:
     """What is guaranteed about a model.
 
@@ -73,9 +109,16 @@ class Certificate:
         Number of the ledger entry that was charged, if there was a ledger.
     notes
         What else a reader should know.
+    batches
+        If the model was made from batches: all of them. Then `epsilon`, `plan` and `entry` are
+        those of the batch that cost most.
 
     Privacy
     -------
+    Batches have no person in common, by the owner's declaration: a model made from several of them
+    costs every person what their own batch cost, so the maximum. A person who is in two batches
+    all the same pays for both.
+
     A certificate states a claim of the learner that issued it; it proves nothing by itself. The
     claim can be checked against the ledger, by the number of its entry.
     """
@@ -90,8 +133,12 @@ class Certificate:
     mechanisms: tuple[str, ...] = ()
     entry: int | None = None
     notes: tuple[str, ...] = ()
+    batches: tuple[Batch, ...] = ()
 
     def __post_init__(self) -> None:
+        names = [batch.name for batch in self.batches]
+        if len(set(names)) < len(names):
+            raise ModelError(f"a certificate of {self.learner} names a batch twice.")
         if self.epsilon is None:
             return
         asked = _amount(self.epsilon, "the certificate")
@@ -100,6 +147,11 @@ class Certificate:
             raise ModelError(
                 f"a certificate of {self.learner} claims epsilon={self.epsilon}, "
                 f"but the lines of its plan add up to {planned}."
+            )
+        if self.batches and max(batch.cost for batch in self.batches) != asked:
+            raise ModelError(
+                f"a certificate of {self.learner} claims epsilon={self.epsilon}, "
+                "which is not what its most expensive batch cost."
             )
 
     def statement(self) -> str:
@@ -130,6 +182,12 @@ class Certificate:
                     f"  level {line.level}: {line.question}: {line.epsilon}{shared} "
                     f"({line.mechanism})"
                 )
+            if self.batches:
+                yield "By the owner's declaration no person is in two of these batches:"
+                for batch in self.batches:
+                    charged = "" if batch.entry is None else f", ledger entry {batch.entry}"
+                    yield f"  batch {batch.name!r}: epsilon {batch.epsilon}{charged}"
+                yield "A person who is in several batches all the same pays the sum of their costs."
             if self.entry is None:
                 yield "No ledger: a study on public data. Nothing keeps count of repeated runs."
             else:
@@ -143,13 +201,18 @@ class Certificate:
         """As JSON."""
         document = asdict(self)
         document["plan"] = [asdict(line) for line in self.plan]
+        document["batches"] = [asdict(batch) for batch in self.batches]
+        if not self.batches:  # most models: their files read as they always did
+            del document["batches"]
         return document | {"mechanisms": list(self.mechanisms), "notes": list(self.notes)}
 
     @classmethod
     def from_dict(cls, document: Any) -> Self:
         """Read what `to_dict` wrote; refuse anything else."""
+        if isinstance(document, dict):
+            document = {"batches": [], **document}
         entries = reading.keys(document, _names(cls), "a certificate")
-        epsilon, entry = entries["epsilon"], entries["entry"]
+        epsilon = entries["epsilon"]
 
         def word(key: str) -> str:
             return reading.text(entries[key], f"the {key} of a certificate")
@@ -167,15 +230,20 @@ class Certificate:
             notes=words("notes"),
             epsilon=None if epsilon is None else reading.text(epsilon, "epsilon"),
             plan=tuple(PlanLine.from_dict(line) for line in _list(entries, "plan")),
-            entry=None if entry is None else reading.whole(entry, 0, 2**63 - 1, "a ledger entry"),
+            entry=_entry(entries["entry"]),
+            batches=tuple(Batch.from_dict(batch) for batch in _list(entries, "batches")),
         )
+
+
+def _entry(value: Any) -> int | None:
+    return None if value is None else reading.whole(value, 0, 2**63 - 1, "a ledger entry")
 
 
 def _list(entries: dict[str, Any], key: str) -> list[Any]:
     return reading.listed(entries[key], f"the {key} of a certificate", most=MOST_LINES)
 
 
-def _names(cls: type[PlanLine | Certificate]) -> list[str]:
+def _names(cls: type[PlanLine | Batch | Certificate]) -> list[str]:
     return [field.name for field in fields(cls)]
 
 

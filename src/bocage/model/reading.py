@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
+from math import inf
 from reprlib import repr as short
 from typing import Any
 
@@ -34,6 +36,13 @@ def whole(value: Any, low: int, high: int, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise ModelError(f"{what} is a whole number from {low} to {high}, not {short(value)}.")
     return value
+
+
+def positive(value: Any, what: str) -> float:
+    number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    if not number or not 0 < float(value) < inf:
+        raise ModelError(f"{what} is a number greater than 0, not {short(value)}.")
+    return float(value)
 
 
 def listed(value: Any, what: str, *, most: int | None = None) -> list[Any]:

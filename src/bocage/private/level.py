@@ -45,6 +45,11 @@ class Level:
     def adjacency(self) -> Adjacency:
         return self._desk.terms.adjacency
 
+    @property
+    def batch(self) -> str | None:
+        """The batch that the rows are, if the owner declared one."""
+        return self._desk.terms.batch
+
     def __len__(self) -> int:
         return self._place.cells.count
 
@@ -62,9 +67,9 @@ class Level:
         """Whether the rows are those of a dry run."""
         return self._desk.kind is Kind.DRY_RUN
 
-    def deviation(self, epsilon: Epsilon) -> float:
+    def deviation(self, epsilon: Epsilon, sensitivity: int = 1) -> float:
         """Standard deviation of the noise on a count. Public: it costs nothing."""
-        return sqrt(2) * float(self._desk.terms.scale(1, epsilon))
+        return sqrt(2) * float(self._desk.terms.scale(sensitivity, epsilon))
 
     def share(self, memo: str, epsilon: Epsilon) -> Level:
         """The same cells with a share of what is reserved, to be spent in sequence with others."""

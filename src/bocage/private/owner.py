@@ -19,6 +19,8 @@ from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Schema
 
+BATCHES = "batches"  # no other partition is named so: the names of all others end in a hash
+LONGEST_BATCH = 200
 _PROVIDERS: dict[str, Callable[[], Noise]] = {"system": SystemNoise, "opendp": OpenDPNoise}
 
 
@@ -36,6 +38,8 @@ class ProtectedTable:
     def analyst(self, name: str, budget: EpsilonLike) -> PrivateTable:
         """The table as one analyst sees it, with a budget below the cap over all analysts."""
         scope = self._ledger.analyst(self._scope, name, Epsilon.of(budget))
+        if self._desk.terms.batch is not None:
+            scope = scope.partition(BATCHES).part(self._desk.terms.batch)
         return PrivateTable(self._desk, LedgerAccount(self._ledger, scope), WHOLE)
 
     def freeze(self) -> None:
@@ -76,6 +80,7 @@ def protect(
     adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
     noise: str = "system",
     create: bool = False,
+    batch: str | None = None,
 ) -> ProtectedTable:
     """Put a table behind the privacy layer.
 
@@ -97,9 +102,19 @@ def protect(
     create
         Make the ledger if it is not there. Off by default, because a mislaid ledger must not come
         back as one on which nothing was spent.
+    batch
+        The owner's declaration that these rows are one batch of the table, named so, and that no
+        person is in two batches.
+
+    Privacy
+    -------
+    What an analyst spends on different batches costs the maximum, not the sum, because every person
+    is in one batch. The layer cannot check that: a person who is in two batches pays for both. Rows
+    opened without `batch` may be anybody's; what they cost adds to all batches.
     """
     public = schema if isinstance(schema, Schema) else Schema.read(schema)
-    terms, provider, most = Terms(public, _adjacency(adjacency)), _noise(noise), Epsilon.of(cap)
+    terms = Terms(public, _adjacency(adjacency), _batch(batch))
+    provider, most = _noise(noise), Epsilon.of(cap)
     with ExitStack() as undo:
         engine = undo.enter_context(closing(open_engine(source, public)))
         book = undo.enter_context(open_ledger(ledger, create=create))
@@ -113,6 +128,7 @@ def study(
     schema: Schema | str | Path,
     *,
     adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
+    batch: str | None = None,
 ) -> PrivateTable:
     """Ask a table that needs no protection, such as a public data set: no ledger, no limit.
 
@@ -120,7 +136,7 @@ def study(
     out carries no ledger number.
     """
     public = schema if isinstance(schema, Schema) else Schema.read(schema)
-    terms = Terms(public, _adjacency(adjacency))
+    terms = Terms(public, _adjacency(adjacency), _batch(batch))
     desk = LiveDesk(terms, open_engine(source, public), SystemNoise(), has_ledger=False)
     return PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), WHOLE)
 
@@ -132,6 +148,12 @@ def _adjacency(name: Adjacency | str) -> Adjacency:
         raise PlanError(
             f"there is no adjacency {name!r}. There are {', '.join(Adjacency)}."
         ) from None
+
+
+def _batch(name: str | None) -> str | None:
+    if name is not None and (not isinstance(name, str) or not 0 < len(name) <= LONGEST_BATCH):
+        raise PlanError(f"a batch is named by text of 1 to {LONGEST_BATCH} characters.")
+    return name
 
 
 def _noise(name: str) -> Noise:

@@ -28,10 +28,11 @@ half_width = lru_cache(maxsize=4096)(laplace_half_width)  # public arithmetic, a
 
 @dataclass(frozen=True)
 class Terms:
-    """The public facts that calibrate noise."""
+    """The public facts about the rows; they calibrate noise."""
 
     schema: Schema
     adjacency: Adjacency
+    batch: str | None = None  # if the rows are one batch of the table, its name
 
     @property
     def steps(self) -> int:

@@ -9,7 +9,7 @@ from typing import Protocol, Self, runtime_checkable
 from bocage.accounting import MemoryAccount
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import EpsilonError, PlanError
-from bocage.mechanisms import SystemNoise
+from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.plan import Bound, Cells, Predicate, bind, parse
 from bocage.plan.predicate import ALWAYS, Every, Value
 from bocage.private.ask import Askable, EpsilonLike
@@ -40,6 +40,16 @@ class PrivateTable(Askable):
     `where` and `partition` make new tables without touching the rows; the noisy methods charge the
     account, then read, then release. Get one from :func:`bocage.protect` or :func:`bocage.study`.
     """
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """Which two tables look alike."""
+        return self._desk.terms.adjacency
+
+    @property
+    def batch(self) -> str | None:
+        """The batch that the rows are, if the owner declared one."""
+        return self._desk.terms.batch
 
     def where(self, predicate: Predicate | str) -> PrivateTable:
         """The rows that pass a filter: ``"age >= 30 and sex = 'F'"`` or ``col("age") >= 30``."""

@@ -1,0 +1,127 @@
+"""New data without starting again: which batches a forest is made of, and what noise they left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+
+from bocage.errors import LearnerError
+from bocage.learners.base import Learner
+from bocage.model import Batch, Certificate, Forest
+from bocage.private import PrivateTable
+
+
+@dataclass(frozen=True)
+class NoiseAfter:
+    """The noise of a forest that was updated.
+
+    Attributes
+    ----------
+    batches
+        How many were added up.
+    deviation
+        Standard deviation of the noise on each count: the variances of the batches add up.
+    rebuilt
+        What it would be if all rows were counted at once, for the epsilon of the largest batch.
+    typical
+        Rows of one label in an average leaf, from the released counts.
+    """
+
+    batches: int
+    deviation: float
+    rebuilt: float
+    typical: float
+
+    @property
+    def rebuild(self) -> bool:
+        """Whether a rebuild would lift a typical count out of the noise."""
+        return self.batches > 1 and self.rebuilt < self.typical < self.deviation
+
+    @property
+    def advice(self) -> str:
+        noise = (
+            f"After {self.batches} batch{'es' if self.batches > 1 else ''} the noise on every count "
+            f"has a standard deviation of {self.deviation:.1f}; counted at once it would be "
+            f"{self.rebuilt:.1f}. A typical count is {self.typical:.1f}."
+        )
+        if self.rebuild:
+            return (
+                f"{noise} Rebuild on all rows, if the budget allows for it: that is a new release, "
+                "and everybody pays for it again."
+            )
+        if self.batches > 1 and self.typical <= self.rebuilt:
+            return f"{noise} A rebuild would not help at this epsilon: take a smaller height."
+        return f"{noise} Go on adding batches."
+
+
+def noise_after(forest: Forest) -> NoiseAfter:
+    """The noise that the batches left in a forest, and whether to rebuild it.
+
+    Privacy
+    -------
+    Computed from the certificate and released counts: free.
+    """
+    batches = forest.certificate.batches
+    if not batches:
+        raise LearnerError("the forest was not made from batches; its noise is in its certificate.")
+    counts = [tree.counts[tree.is_leaf].mean() for tree in forest.trees]
+    return NoiseAfter(
+        len(batches),
+        sqrt(sum(batch.deviation**2 for batch in batches)),
+        min(batch.deviation for batch in batches),
+        max(float(np.mean(counts)), 0.0),
+    )
+
+
+def with_batch(fresh: Certificate, batch: Batch, known: Certificate | None = None) -> Certificate:
+    """The certificate of a batch, or of the batches of `known` and this one.
+
+    Privacy
+    -------
+    The batches are parts of a partition: the costs of the most expensive one are those of all.
+    """
+    if known is None:
+        return replace(fresh, batches=(batch,))
+    batches = (*known.batches, batch)
+    dearest = max(batches, key=lambda b: b.cost.nano)
+    base = fresh if dearest is batch else known
+    notes = tuple(dict.fromkeys((*known.notes, *fresh.notes)))
+    return replace(base, batches=batches, notes=notes)
+
+
+def check_update(learner: Learner, forest: Forest, table: PrivateTable) -> str:
+    """The name of the batch, or a clear refusal before anything is charged."""
+    made = forest.certificate
+    parts = f", parts={learner.parameters()['parts']}, attributes="
+    if made.learner != learner.name or forest.voting != "counts":
+        raise LearnerError(f"{learner.name} cannot update a forest made by {made.learner}.")
+    if parts not in made.variant:
+        raise LearnerError("the forest was grown with other parts: update it with the same.")
+    if made.schema != table.schema.fingerprint:
+        raise LearnerError(
+            f"the forest is about a table with another schema than {table.schema.name!r} has now. "
+            "Nothing was charged."
+        )
+    if made.adjacency != table.adjacency.value:
+        raise LearnerError(
+            f"the forest was made for neighbors by {made.adjacency!r}, the batch is protected for "
+            f"{table.adjacency.value!r}. Nothing was charged."
+        )
+    if not made.batches:
+        raise LearnerError(
+            "the forest was grown on rows that were not declared a batch, so that anybody may be "
+            "in it and in the new batch. Open the first rows with batch=... too. Nothing was charged."
+        )
+    if table.batch is None:
+        raise LearnerError(
+            "these rows were not declared a batch: open them with protect(..., batch=...), if no "
+            "person in them is in another batch. Nothing was charged."
+        )
+    if table.batch in [batch.name for batch in made.batches]:
+        raise LearnerError(
+            f"batch {table.batch!r} is in the forest already. To count it again, grow a new forest: "
+            "that is a new release. Nothing was charged."
+        )
+    return table.batch
