@@ -110,7 +110,7 @@ def _print(console: Console, report: Report, out: Path) -> None:
             f"ours {target.ours:.1f} ± {target.error:.1f} ({target.verdict.replace('*', '')})"
         )
     for claim in report.claims:
-        color = "green" if claim.holds else "yellow"
         verdict = claim.verdict.replace("*", "")
-        console.print(f"[{color}]{verdict}[/]: {escape(claim.text)} ({escape(claim.numbers)})")
+        color = "green" if verdict == "true" else "yellow"
+        console.print(f"[{color}]{verdict}[/]: {escape(claim.text)} ({escape(claim.evidence)})")
     console.print(f"In {out.relative_to(ROOT)}/{report.name}.md.")

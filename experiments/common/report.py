@@ -38,16 +38,25 @@ class Target:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, and whether our figures bear it out."""
+    """A sentence of the paper, and whether our figures bear it out: with `exceptions` only in part."""
 
     text: str
     holds: bool
     numbers: str
     explanation: str = ""
+    exceptions: str = ""
 
     @property
     def verdict(self) -> str:
-        return "true" if self.holds else "**false**"
+        if not self.holds:
+            return "**false**"
+        return "**in part**" if self.exceptions else "true"
+
+    @property
+    def evidence(self) -> str:
+        """The numbers, then what does not fit, then why."""
+        but = f"but {self.exceptions}" if self.exceptions else ""
+        return "; ".join(part for part in (self.numbers, but, self.explanation) if part)
 
 
 @dataclass(frozen=True)
@@ -149,7 +158,8 @@ def table(results: Results, metrics: Sequence[str]) -> list[dict[str, Any]]:
 def markdown(report: Report) -> str:
     fewest, most = report.results.repetitions()
     runs = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    lines = [f"# {report.title}", "", report.about, "", f"Repetitions per cell: {runs}."]
+    lines = [f"# {report.title}", ""]
+    lines += ["<!-- --8<-- [start:tables] -->", report.about, "", f"Repetitions per cell: {runs}."]
     if report.targets:
         lines += ["", "| cell | published | ours | ± | tolerance | verdict |"]
         lines += ["|---|---:|---:|---:|---:|---|"]
@@ -161,10 +171,8 @@ def markdown(report: Report) -> str:
         lines += ["", "± is the standard error of ours."]
     if report.claims:
         lines += ["", "| the paper says | holds | our numbers |", "|---|---|---|"]
-        lines += [
-            f"| {c.text} | {c.verdict} | {c.numbers}{' ' + c.explanation if c.explanation else ''} |"
-            for c in report.claims
-        ]
+        lines += [f"| {c.text} | {c.verdict} | {c.evidence} |" for c in report.claims]
+    lines += ["<!-- --8<-- [end:tables] -->"]  # the documentation shows what stands between
     for plot in report.plots:
         lines += ["", f"![{plot.title}]({plot.name}.svg)"]
     for note in report.notes:
@@ -200,10 +208,17 @@ def draw(plot: Plot, path: Path) -> None:
                 zorder=3 if curve.published else 2 + position / 100,
             )
         if any(curve.published for curve in plot.curves):
-            hollow = {"markerfacecolor": "none", "color": "gray", "linestyle": "none"}
+            hollow: dict[str, Any] = {
+                "markerfacecolor": "none",
+                "color": "gray",
+                "linestyle": "none",
+            }
             axes.plot([], [], marker="o", markersize=8, label="published", **hollow)
         if plot.log:
             axes.set_xscale("log")
+            ticks = sorted({x for curve in plot.curves for x in curve.x})
+            axes.set_xticks(ticks, [f"{x:,g}" for x in ticks], minor=False)
+            axes.set_xticks([], minor=True)
         axes.set(title=plot.title, xlabel=plot.x_label, ylabel=plot.y_label)
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -74,11 +74,13 @@ def figure8(results: Results, settings: Settings, expected: Settings) -> Report:
             )
         )
     spread = {s: float(values(s, budgets[-1]).std(ddof=1)) for s in PRIVATE}
+    off = {s: sd for s, sd in spread.items() if not 0.25 <= sd <= 1}
     claims.append(
         Claim(
             "the typical standard deviation is ±0.5 %",
-            0.25 <= sorted(spread.values())[1] <= 1.0,
+            len(off) <= 1,
             "; ".join(f"{s}: {sd:.2f}" for s, sd in spread.items()) + f" at B = {budgets[-1]:g}",
+            exceptions="; ".join(f"{s} is {sd / 0.5:.1f} times that" for s, sd in off.items()),
         )
     )
     return Report(
@@ -109,4 +111,10 @@ def _most(text: str, gaps: list[tuple[float, Difference]]) -> Claim:
     """True if it is so for more than half of the budgets."""
     holds = [gap.mean > 0 and gap.p < 0.05 for _, gap in gaps]
     numbers = "; ".join(f"B = {budget:g}: {gap}" for budget, gap in gaps)
-    return Claim(f"{text} in most runs", sum(holds) > len(holds) / 2, numbers)
+    most = sum(holds) > len(holds) / 2
+    why = (
+        f"better in {sum(gap.mean > 0 for _, gap in gaps)} of {len(gaps)} budgets, significantly in "
+        f"{sum(holds)}; the paper's bounds, grid and budgets are not known, and others than ours "
+        "were not tried"
+    )
+    return Claim(f"{text} in most runs", most, numbers, "" if most else why)
