@@ -17,6 +17,7 @@
     │   └── SourceError      the owner's source cannot be opened as the schema says
     ├── ModelError           a model, its file or the rows given to it do not fit together
     ├── LearnerError         a learner cannot work with these parameters, schema or budget
+    ├── PartyError           a plan, key or contribution of several owners is refused
     ├── EstimatorError       a scikit-learn estimator was given something that does not fit
     └── RefusedVariant       an unsound variant was asked of a table that has a ledger
 
@@ -111,6 +112,10 @@ class ModelError(BocageError):
 
 class LearnerError(BocageError):
     """A learner cannot work with these parameters, this schema or this budget."""
+
+
+class PartyError(BocageError):
+    """A plan, a key or a contribution of several owners is refused. Nothing was merged."""
 
 
 class EstimatorError(BocageError, ValueError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Protocol, Self, runtime_checkable
 
@@ -98,6 +98,36 @@ class PrivateTable(Askable):
             raise PlanError("a preview prices single questions; a learner publishes its plan.")
         account = self._account.reserve(Epsilon.of(epsilon), memo)
         return Level(self._desk, account, self._place.where, self._place.cells)
+
+    def once(
+        self, key: str, epsilon: EpsilonLike, memo: str, release: Callable[[Level], bytes]
+    ) -> bytes:
+        """Release something under a key; asked again, the very same bytes come back, free.
+
+        Parameters
+        ----------
+        key
+            Names the release for good: at most 200 characters.
+        epsilon, memo
+            What is charged, and what the ledger keeps of it. The same under the same key.
+        release
+            Asks the level that it is given and returns what is to be kept. It lets nothing else out.
+
+        Privacy
+        -------
+        One durable charge, made before a row is read, pays for one value, and what was kept first
+        is what everybody gets. If the process dies between the charge and the keeping, nothing was
+        released: the next call finds the charge on record and finishes what it paid for.
+        """
+        if not isinstance(self._desk, LiveDesk):
+            raise PlanError("a preview prices single questions and releases nothing.")
+        if (kept := self._account.stored_answer(key)) is not None:
+            return kept
+        amount = Epsilon.of(epsilon)
+        number = self._account.charge(amount, memo, key)
+        account = MemoryAccount.of(amount, scope=self._account.scope, number=number)
+        level = Level(self._desk, account, self._place.where, self._place.cells)
+        return self._account.store_answer(key, release(level), number)
 
     def spent(self) -> Epsilon:
         """What this account has spent."""

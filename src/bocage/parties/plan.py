@@ -1,0 +1,191 @@
+"""What a coordinator publishes: schema, trees and price, before anybody looks at a row."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, sqrt
+from pathlib import Path
+from typing import Any
+
+from bocage.epsilon import Epsilon
+from bocage.errors import PartyError
+from bocage.learners.base import label_of
+from bocage.learners.structure import Structure
+from bocage.parties import documents
+from bocage.parties.trees import check_trees
+from bocage.private import Adjacency
+from bocage.private.query import Terms
+from bocage.schema import Schema
+
+LONGEST_NAME = 200
+SURE = 60  # noise beyond 60 scales has a probability below exp(-60), for one counter
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True)
+class Share:
+    """What an owner is asked for: the leaf counts of some trees, all at once.
+
+    Parameters
+    ----------
+    party
+        Who is asked, if the owners hold different columns; None for every owner of rows.
+    attributes
+        The columns that the trees may split by.
+    epsilon
+        What the owner's table is charged.
+    trees
+        Their structures, drawn from the schema.
+    """
+
+    party: str | None
+    attributes: tuple[str, ...]
+    epsilon: Epsilon
+    trees: tuple[Structure, ...]
+
+    @cached_property
+    def leaves(self) -> tuple[int, ...]:
+        """For every tree its number of leaves."""
+        return tuple(tree.splits.count(None) for tree in self.trees)
+
+
+@dataclass(frozen=True)
+class PartyPlan:
+    """A public plan that several owners follow, each with their own table, engine and ledger.
+
+    Parameters
+    ----------
+    id
+        Random: a plan that is drawn again is another plan.
+    schema
+        Of the joint table. What an owner holds of it is `schema_of`.
+    adjacency
+        Which two tables must look alike.
+    shares
+        One for all owners of rows (horizontal), or one for each owner of columns (vertical).
+
+    Privacy
+    -------
+    Nothing in a plan comes from a record. Owners of rows have no person in common, so that a person
+    pays the epsilon of the one share. Owners of columns have all persons in common, so that a
+    person pays the sum of the shares: `epsilon` is what one person pays in either case.
+    """
+
+    id: str
+    schema: Schema
+    adjacency: Adjacency
+    shares: tuple[Share, ...]
+
+    def __post_init__(self) -> None:
+        label_of(self.schema)
+        if not _ID.fullmatch(self.id):
+            raise PartyError("the id of a plan has 32 hexadecimal digits.")
+        names = [share.party for share in self.shares]
+        if not names or (None in names and len(names) > 1) or len(set(names)) < len(names):
+            raise PartyError("a plan has one share for all owners of rows, or one for each party.")
+        columns = [name for share in self.shares for name in share.attributes]
+        if len(set(columns)) < len(columns):
+            raise PartyError("a column belongs to one party only.")
+        for share in self.shares:
+            if share.party is not None:
+                check_name(share.party)
+            check_trees(share.trees, share.attributes, self.schema)
+            self.noise_bound(share)
+
+    @property
+    def vertical(self) -> bool:
+        """Whether the owners hold columns of the same persons, not rows of different ones."""
+        return self.shares[0].party is not None
+
+    @property
+    def epsilon(self) -> Epsilon:
+        """What a person pays if everybody contributes."""
+        return Epsilon.total([share.epsilon for share in self.shares])
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the plan in canonical JSON; contributions are bound to it."""
+        from bocage.parties.plan_files import content_of  # noqa: PLC0415 - it builds on this class
+
+        return documents.digest(documents.canonical(content_of(self)))
+
+    def share_of(self, party: str) -> Share:
+        """What this owner is asked for."""
+        check_name(party)
+        if not self.vertical:
+            return self.shares[0]
+        for share in self.shares:
+            if share.party == party:
+                return share
+        names = ", ".join(repr(share.party) for share in self.shares)
+        raise PartyError(f"the plan has no party {party!r}. It has {names}.")
+
+    def schema_of(self, share: Share) -> Schema:
+        """The schema of the table of whoever has this share: its own columns and the label."""
+        if not self.vertical:
+            return self.schema
+        own = tuple(a for a in self.schema.attributes if a.name in share.attributes)
+        return replace(self.schema, attributes=own)
+
+    def scale(self, share: Share) -> Fraction:
+        """The scale of the noise on every counter of a contribution."""
+        terms = Terms(self.schema, self.adjacency)
+        return terms.scale(len(share.trees), share.epsilon)
+
+    def noise_bound(self, share: Share) -> int:
+        """How far noise can take a counter, if exp(-60) is called never."""
+        bound = ceil(SURE * self.scale(share))
+        if bound > 2**42:
+            raise PartyError(
+                f"epsilon={share.epsilon} for {len(share.trees)} trees is too small: the noise "
+                "would be larger than any table."
+            )
+        return bound
+
+    def total_bound(self, share: Share, counters: int) -> int:
+        """How far noise can take the sum of many counters, with the same certainty.
+
+        The logarithm of the moment generating function of the noise at t <= 1 / (2 scale) is below
+        4/3 (t scale)**2; the sum follows by Chernoff's bound.
+        """
+        return ceil(float(self.scale(share)) * (sqrt(320 * counters) + 160))
+
+    def to_json(self) -> bytes:
+        """As a file holds it."""
+        from bocage.parties.plan_files import to_json  # noqa: PLC0415 - it builds on this class
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, content: bytes) -> PartyPlan:
+        """Read what `to_json` wrote; refuse anything else."""
+        from bocage.parties.plan_files import from_json  # noqa: PLC0415 - it builds on this class
+
+        return from_json(content)
+
+    def save(self, path: str | Path) -> None:
+        """Write a new file; all of it or nothing."""
+        documents.write(Path(path), self.to_json(), replace=False)
+
+    @classmethod
+    def load(cls, path: str | Path) -> PartyPlan:
+        """Read a file that `save` wrote; refuse anything else."""
+        with documents.about(path):
+            return cls.from_json(documents.read(Path(path)))
+
+
+def check_name(party: object) -> str:
+    """The name of a party: one printable line."""
+    if not isinstance(party, str) or not party.isprintable() or not 0 < len(party) <= LONGEST_NAME:
+        raise PartyError(f"a party has a name of 1 to {LONGEST_NAME} printable characters.")
+    return party
+
+
+def adjacency_named(name: Any) -> Adjacency:
+    try:
+        return Adjacency(name)
+    except ValueError:
+        raise PartyError(f"the adjacency of a plan is {' or '.join(Adjacency)}.") from None
