@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from bocage.accounting import open_ledger
 from bocage.demo.people import make_people, write_people
 from bocage.demo.tour import show_tour
 from bocage.engine.reference import code_of
+from bocage.model import load
 from bocage.schema import DROP, Schema
 
 
@@ -32,6 +34,11 @@ def test_the_tour_shows_price_answers_partition_refusal_and_ledger(told):
         "epsilon 0.65 asked, 0.25 paid",
         "stored",
         "split on",
+        "along a path, exactly",
+        "rules with the most people",
+        "trees, with the roots",
+        "right on 20,000 others",
+        "It is differentially private with epsilon = 0.5",
         "BudgetExceeded: epsilon=1 was asked",
         "The ledger is verified",
     ):
@@ -50,7 +57,22 @@ def test_the_tour_charges_what_it_says(told):
     with open_ledger(directory / "people.ledger") as ledger:
         spent = ledger.spent(ledger.table("people"))
         assert ledger.verify().ok
-    assert re.search(r"Spent by all analysts: (\S+) of 3", text)[1] == str(spent) == "1"
+    assert re.search(r"Spent by all analysts: (\S+) of 4", text)[1] == str(spent) == "2.5"
+
+
+def test_the_learned_models_are_kept_drawn_and_better_than_the_frequent_label(told):
+    text, directory = told
+    names = ["diffpid3-max", "diffpc4.5", "dpdf"]
+    models = [load(directory / f"{name}.json") for name in names]
+    assert [model.certificate.epsilon for model in models] == ["0.5"] * 3
+    assert ET.parse(directory / "tree.svg").getroot().tag.endswith("svg")  # noqa: S314 - our own
+    frequent = float(re.search(r"the frequent label +(\S+)%", text)[1])
+    best = max(
+        float(right)
+        for right in re.findall(r"^(?:Diff|DPDF).* (\S+)% +0\.5 *$", text, re.MULTILINE)
+    )
+    # With 3,000 people a useless root has probability below 1e-8: age parts them by far the best.
+    assert best > frequent + 5
 
 
 def test_made_up_people_fit_their_schema_and_come_back_the_same(tmp_path):

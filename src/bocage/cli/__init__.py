@@ -13,6 +13,10 @@ from bocage.errors import BocageError
 COMMANDS = {
     "demo": ("bocage.demo:main", "Ask a made-up table of 100,000 people."),
     "schema": ("bocage.cli.schema:schema", "Draft, check and show what is public about a table."),
+    "train": ("bocage.cli.train:train", "Learn a decision tree or a forest, the price first."),
+    "explain": ("bocage.cli.explain:explain", "Explain a model: trees, rules, certificate."),
+    "draw": ("bocage.cli.draw:draw", "Draw a tree as a picture."),
+    "predict": ("bocage.cli.predict:predict", "Predict a label for every row of a file."),
     "ledger": ("bocage.cli.ledger:ledger", "Show, verify and export what has been spent."),
 }
 
@@ -64,5 +68,6 @@ def main() -> None:
     Try first:
       bocage demo                       the whole way, on made-up people
       bocage schema draft people.csv    a first schema of your file, to review
+      bocage train --help               from a table to a tree, step by step
       bocage ledger show LEDGER         who spent how much
     """

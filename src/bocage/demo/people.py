@@ -41,6 +41,16 @@ type = "categorical"
 values = ["primary", "secondary", "vocational", "university"]
 
 [[attributes]]
+name = "age_group"
+type = "categorical"
+values = ["18-29", "30-49", "50-64", "65+"]
+
+[[attributes]]
+name = "work"
+type = "categorical"
+values = ["none", "part time", "full time", "overtime"]
+
+[[attributes]]
 name = "hours"
 type = "numeric"
 lower = 0
@@ -63,6 +73,8 @@ values = ["no", "yes"]
 
 _REGIONS = ("north", "east", "south", "west", "islands")
 _EDUCATION = ("primary", "secondary", "vocational", "university")
+_GROUPS = ("18-29", "30-49", "50-64", "65+")
+_WORK = ("none", "part time", "full time", "overtime")
 
 
 def make_people(rows: int, seed: int = 7) -> Columns:
@@ -78,13 +90,15 @@ def make_people(rows: int, seed: int = 7) -> Columns:
     yearly = np.exp(
         9.55 + 0.22 * education + 0.012 * hours + 0.005 * age + random.normal(0, 0.45, rows)
     )
-    odds = -5.2 + 0.062 * age - 0.35 * education + 0.03 * np.maximum(hours - 45, 0)
+    odds = -5.5 + 0.12 * age - 0.8 * education + 0.12 * np.maximum(hours - 40, 0)
     ill = random.random(rows) < 1 / (1 + np.exp(-odds))
     return {
         "age": age,
         "sex": np.where(male, "male", "female"),
         "region": np.array(_REGIONS)[region],
         "education": np.array(_EDUCATION)[education],
+        "age_group": np.array(_GROUPS)[np.digitize(age, [30, 50, 65])],
+        "work": np.array(_WORK)[np.digitize(hours, [1, 30, 45])],
         "hours": hours,
         "income": np.minimum(yearly, 204_000).round(2),
         "ill": np.where(ill, "yes", "no"),

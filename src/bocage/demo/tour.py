@@ -9,18 +9,17 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console, Group
-from rich.padding import Padding
-from rich.rule import Rule
-from rich.table import Table
 from rich.text import Text
 
+from bocage.demo.garden import grow
 from bocage.demo.people import Columns, make_people, write_people
+from bocage.demo.screen import chapter, columns, real, show, whole
 from bocage.errors import BudgetExceeded
 from bocage.private import Answer, PrivateTable, ProtectedTable, protect
 from bocage.private.answer import figure
 from bocage.schema import Numeric, number
 
-CAP, BUDGET = "3", "1.5"
+CAP, BUDGET = "4", "1.5"
 
 
 def show_tour(
@@ -31,7 +30,7 @@ def show_tour(
     if directory is not None:
         directory.mkdir(parents=True, exist_ok=True)
         _tour(screen, directory, rows)
-        screen.print(f"Table, schema and ledger are kept in {directory}.")
+        screen.print(f"Table, schema, ledger, models and drawing are kept in {directory}.")
         return
     with tempfile.TemporaryDirectory(prefix="bocage-demo-") as temporary:
         _tour(screen, Path(temporary), rows)
@@ -44,7 +43,7 @@ def _tour(screen: Console, directory: Path, rows: int) -> None:
     screen.print(
         Text.assemble(
             ("Bocage", "bold green"),
-            f": {rows:,} made-up people, a privacy layer in front of them, and one analyst.\n"
+            f": {rows:,} made-up people, a privacy layer in front of them, and two analysts.\n"
             "The demo made the people, so it may show the exact values beside the noisy ones. "
             "An analyst never sees them.",
         )
@@ -58,35 +57,19 @@ def _tour(screen: Console, directory: Path, rows: int) -> None:
         _partition(screen, table, people)
         _again(screen, table)
         _choose(screen, table)
+        grow(screen, owner, directory)
         _refusal(screen, table)
         _ledger(screen, owner)
 
 
-def _chapter(screen: Console, title: str, words: str) -> None:
-    screen.print()
-    screen.print(Rule(Text(title, style="bold cyan"), align="left", style="cyan"))
-    screen.print(Text(words))
-
-
-def _show(screen: Console, table: Table) -> None:
-    screen.print(Padding(table, (1, 0, 0, 0)))
-
-
-def _table(*columns: str, numbers: tuple[int, ...] = ()) -> Table:
-    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
-    for at, name in enumerate(columns):
-        table.add_column(name, justify="right" if at in numbers else "left")
-    return table
-
-
 def _public(screen: Console, owner: ProtectedTable) -> None:
-    _chapter(
+    chapter(
         screen,
         "1  What is public",
         "The owner signs a schema. It says all that may be known without asking; nothing in it "
         f"comes from the rows. All analysts together may spend epsilon {CAP}, this one {BUDGET}.",
     )
-    table = _table("column", "kind", "domain", "known by its")
+    table = columns("column", "kind", "domain", "known by its")
     for column in owner.schema:
         if isinstance(column, Numeric):
             domain = f"{number(column.lower)} … {number(column.upper)}"
@@ -96,11 +79,11 @@ def _public(screen: Console, owner: ProtectedTable) -> None:
             table.add_row(
                 name, column.kind, ", ".join(column.values), f"value, one of {column.cells}"
             )
-    _show(screen, table)
+    show(screen, table)
 
 
 def _preview(screen: Console, table: PrivateTable, rows: int) -> None:
-    _chapter(
+    chapter(
         screen,
         "2  The price, before anything is read or charged",
         "A preview has the same methods and no rows behind it.",
@@ -112,18 +95,18 @@ def _preview(screen: Console, table: PrivateTable, rows: int) -> None:
         priced.noisy_avg("income", "0.1"),
         priced.noisy_counts("education", "0.1"),
     ]
-    shown = _table("question", "epsilon", "± at 95 %", "mechanism", numbers=(1, 2))
+    shown = columns("question", "epsilon", "± at 95 %", "mechanism", numbers=(1, 2))
     for answer in answers:
         error = "–" if answer.plus_minus is None else figure(round(answer.plus_minus))
         shown.add_row(answer.question, answer.cost, error, answer.mechanism)
     shown.add_row("together", str(priced.spent()), style="bold")
-    _show(screen, shown)
+    show(screen, shown)
     needed = table.epsilon_for(50, "noisy_count")
     screen.print(f"\nThe other way round: a count within ± 50 needs epsilon {needed}.")
 
 
 def _questions(screen: Console, table: PrivateTable, people: Columns) -> None:
-    _chapter(
+    chapter(
         screen,
         "3  Noisy answers",
         "Each is charged to the ledger on disk first, then counted in DuckDB, then made noisy.",
@@ -143,23 +126,23 @@ def _questions(screen: Console, table: PrivateTable, people: Columns) -> None:
             float(np.quantile(income, 0.9)),
         ),
     ]
-    shown = _table("", "noisy", "95 % interval", "exact", "epsilon", numbers=(1, 2, 3, 4))
+    shown = columns("", "noisy", "95 % interval", "exact", "epsilon", numbers=(1, 2, 3, 4))
     for words, ask, exact in cases:
         answer = ask()
         low, high = answer.interval
         shown.add_row(
             words,
-            Text(_round(answer.value), style="bold green"),
-            f"{_round(low)} … {_round(high)}",
-            Text(_round(exact), style="dim"),
+            Text(whole(answer.value), style="bold green"),
+            f"{whole(low)} … {whole(high)}",
+            Text(whole(exact), style="dim"),
             answer.cost,
         )
-    _show(screen, shown)
+    show(screen, shown)
     _left(screen, table)
 
 
 def _histogram(screen: Console, table: PrivateTable, people: Columns) -> None:
-    _chapter(
+    chapter(
         screen,
         "4  A histogram: one scan, one charge",
         "Every person is in one bar only, so all bars together cost what one of them costs.",
@@ -167,29 +150,29 @@ def _histogram(screen: Console, table: PrivateTable, people: Columns) -> None:
     answer = table.partition("age", edges=[30, 40, 50, 60, 70, 80]).noisy_count("0.05")
     exact = np.histogram(people["age"], [18, 30, 40, 50, 60, 70, 80, 91])[0].tolist()
     largest = max(exact)
-    shown = _table("age", "", "noisy", "95 % interval", "exact", numbers=(2, 3, 4))
+    shown = columns("age", "", "noisy", "95 % interval", "exact", numbers=(2, 3, 4))
     for item, count in zip(answer.items, exact, strict=True):
-        bar = "█" * round(26 * _real(item.value) / largest)
+        bar = "█" * round(26 * real(item.value) / largest)
         shown.add_row(
             item.key,
             Text(bar, style="green"),
-            Text(_round(item.value), style="bold green"),
-            f"{_round(item.low)} … {_round(item.high)}",
-            Text(_round(count), style="dim"),
+            Text(whole(item.value), style="bold green"),
+            f"{whole(item.low)} … {whole(item.high)}",
+            Text(whole(count), style="dim"),
         )
-    _show(screen, shown)
+    show(screen, shown)
     screen.print(Text(answer.footnote(), style="dim"))
 
 
 def _partition(screen: Console, table: PrivateTable, people: Columns) -> None:
-    _chapter(
+    chapter(
         screen,
         "5  A partition costs the maximum of its parts",
         "The regions are disjoint. Asked one by one, they cost the account only the rise of the "
         "largest sum spent on one of them.",
     )
     parts = table.partition("region")
-    shown = _table(
+    shown = columns(
         "part", "ill", "exact", "asked", "left before", "left after", numbers=(1, 2, 3, 4, 5)
     )
     asked = ["0.1", "0.1", "0.1", "0.1", "0.25"]
@@ -199,18 +182,18 @@ def _partition(screen: Console, table: PrivateTable, people: Columns) -> None:
         exact = ((people["region"] == key) & (people["ill"] == "yes")).sum()
         shown.add_row(
             key,
-            Text(_round(answer.value), style="bold green"),
-            Text(_round(float(exact)), style="dim"),
+            Text(whole(answer.value), style="bold green"),
+            Text(whole(float(exact)), style="dim"),
             epsilon,
             str(before),
             str(table.remaining()),
         )
-    _show(screen, shown)
+    show(screen, shown)
     screen.print("\nFive questions, epsilon 0.65 asked, 0.25 paid: the maximum.")
 
 
 def _again(screen: Console, table: PrivateTable) -> None:
-    _chapter(
+    chapter(
         screen, "6  The same question again", "It returns the stored answer. New noise would cost."
     )
     screen.print()
@@ -218,7 +201,7 @@ def _again(screen: Console, table: PrivateTable) -> None:
 
 
 def _choose(screen: Console, table: PrivateTable) -> None:
-    _chapter(
+    chapter(
         screen,
         "7  Choose the best split",
         "The first step of a decision tree: which column, and where, tells the ill from the rest? "
@@ -232,7 +215,7 @@ def _choose(screen: Console, table: PrivateTable) -> None:
 
 
 def _refusal(screen: Console, table: PrivateTable) -> None:
-    _chapter(screen, "8  The end of the budget", f"Epsilon {table.remaining()} is left. Ask for 1:")
+    chapter(screen, "9  The end of the budget", f"Epsilon {table.remaining()} is left. Ask for 1:")
     screen.print()
     try:
         table.noisy_avg("hours", "1")
@@ -241,18 +224,18 @@ def _refusal(screen: Console, table: PrivateTable) -> None:
 
 
 def _ledger(screen: Console, owner: ProtectedTable) -> None:
-    _chapter(
+    chapter(
         screen,
-        "9  What the owner sees",
+        "10  What the owner sees",
         "The ledger: append-only, each entry sealed by the hash of the one before.",
     )
-    shown = _table("entry", "action", "where", "question", "epsilon", "hash", numbers=(0, 4))
+    shown = columns("entry", "action", "where", "question", "epsilon", "hash", numbers=(0, 4))
     for entry in owner.ledger.entries():
         where = " / ".join([*entry.scope[:2], *entry.scope[3::2]])  # parts, not partitions' hashes
         epsilon = "" if entry.epsilon.nano == 0 else str(entry.epsilon)
         row = (str(entry.number), str(entry.action), where, _asked(entry.memo), epsilon)
         shown.add_row(*row, Text(entry.hash[:8], style="dim"))
-    _show(screen, shown)
+    show(screen, shown)
     verdict = owner.ledger.verify()
     state = ("verified", "bold green") if verdict.ok else ("does not verify", "bold red")
     screen.print(
@@ -270,17 +253,8 @@ def _asked(memo: str) -> str:
         return memo
     plan = json.loads(memo)
     about = plan.get("column") or plan.get("label") or ""
-    return f"{plan.get('ask', '')} {about}".strip()
+    return f"{plan.get('ask') or plan.get('learner', '')} {about}".strip()
 
 
 def _left(screen: Console, table: PrivateTable) -> None:
     screen.print(Text(f"\nEpsilon {table.remaining()} of {BUDGET} is left."))
-
-
-def _real(value: float | str | None) -> float:
-    return float(value or 0)
-
-
-def _round(value: float | str | None) -> str:
-    """Whole numbers: nobody needs the decimals of a noisy sum."""
-    return f"{_real(value):,.0f}"

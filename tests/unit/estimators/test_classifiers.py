@@ -28,7 +28,13 @@ from bocage.errors import (
     LearnerError,
     RefusedVariant,
 )
-from bocage.estimators import DiffPC45Classifier, DiffPID3Classifier, DPDFClassifier, TuningCost
+from bocage.estimators import (
+    DiffPC45Classifier,
+    DiffPID3Classifier,
+    DPDFClassifier,
+    RandomTreesClassifier,
+    TuningCost,
+)
 from bocage.learners import LEARNERS
 from bocage.model import Forest, Tree
 from bocage.schema import Categorical, Numeric, Schema
@@ -63,6 +69,8 @@ NUMBERS = Schema("points", (Numeric("x", 0, 100, step=1),), Categorical("side", 
 def make(cls: type, **parameters: object) -> estimators.PrivateClassifier:
     if cls is DPDFClassifier:
         parameters = {"trees": 1, "support": 0, **parameters}
+    if cls is RandomTreesClassifier:
+        return cls(SCHEMA, QUIET, **{"trees": 20, "height": 3, **parameters})
     return cls(schema=SCHEMA, epsilon=QUIET, **{"depth": 3, **parameters})
 
 
@@ -90,7 +98,7 @@ def test_the_rule_behind_the_rows_is_found(cls):
     assert fitted.n_features_in_ == 3
     assert fitted.certificate_.epsilon == str(QUIET)
     assert fitted.certificate_.entry is None
-    kind = Forest if cls is DPDFClassifier else Tree
+    kind = Forest if cls in {DPDFClassifier, RandomTreesClassifier} else Tree
     assert isinstance(fitted.model_, kind)
     assert getattr(fitted, "forest_" if kind is Forest else "tree_") is fitted.model_
 

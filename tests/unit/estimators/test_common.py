@@ -56,6 +56,10 @@ class DPDF(Declares, estimators.DPDFClassifier):
     pass
 
 
+class RandomTrees(Declares, estimators.RandomTreesClassifier):
+    pass
+
+
 class DiffPC45(Declares, estimators.DiffPC45Classifier):
     def _attribute(self, name: str) -> Attribute:
         return Numeric(name, -128, 128, cells=1024)
@@ -71,6 +75,7 @@ CHECKED = [
     PrivateID3(epsilon=QUIET, depth=2),
     # One tree, because some checks have one column; no support, because they have few rows.
     DPDF(epsilon=QUIET, trees=1, depth=3, support=0),
+    RandomTrees(epsilon=QUIET, trees=60, height=2),
 ]
 
 

@@ -1,0 +1,67 @@
+"""How the command line shows a model: its trees, its best rules, its certificate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bocage.model import Forest, Model, Tree, rules, to_rich, to_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MOST_LINES = 60  # of a tree
+MOST_RULES = 8
+
+
+def show_model(screen: Console, model: Tree | Forest) -> None:
+    """Trees, rules and certificate, at a length that can be read."""
+    for number, tree in enumerate(trees_of(model), start=1):
+        if isinstance(model, Forest):
+            heading(screen, f"Tree {number} of {len(model)}")
+        else:
+            heading(screen, "Tree")
+        show_tree(screen, tree)
+    heading(screen, "Best rules")
+    show_best_rules(screen, model)
+    heading(screen, "Certificate")
+    show_certificate(screen, model)
+
+
+def heading(screen: Console, title: str) -> None:
+    from rich.rule import Rule
+    from rich.text import Text
+
+    screen.print()
+    screen.print(Rule(Text(title, style="bold"), align="left", style="dim"))
+
+
+def show_tree(screen: Console, tree: Tree) -> None:
+    from rich.text import Text
+
+    if len(tree) <= MOST_LINES:
+        screen.print(to_rich(tree))
+        return
+    for line in to_text(tree).splitlines()[:MOST_LINES]:
+        screen.print(Text(line), overflow="ellipsis", no_wrap=True)
+    screen.print(Text(f"… {len(tree) - MOST_LINES:,} more nodes", style="dim"))
+
+
+def show_best_rules(screen: Console, model: Model) -> None:
+    """The rules of the leaves with the most records, by released counts."""
+    found = rules(model, sub_rules=False).sorted("support")
+    shown = type(found)(found.items[:MOST_RULES])
+    screen.print(shown)
+    if len(found) > len(shown):
+        screen.print(f"{len(found) - len(shown):,} more; bocage explain MODEL --rules", style="dim")
+
+
+def show_certificate(screen: Console, model: Model) -> None:
+    from rich.text import Text
+
+    certificate = model.certificate
+    style = "bold red" if certificate.epsilon is None else ""
+    screen.print(Text(certificate.statement(), style=style))
+
+
+def trees_of(model: Tree | Forest) -> tuple[Tree, ...]:
+    return model.trees if isinstance(model, Forest) else (model,)
