@@ -73,12 +73,16 @@ def train(
 
     \b
     Examples:
-      bocage train people.parquet --schema people.toml --learner diffpc45 --epsilon 1 --dry-run
-      bocage train people.parquet --schema people.toml --learner diffpc45 --epsilon 1 --depth 4 \\
+      bocage train people.parquet --schema people.toml \\
+        --learner diffpc45 --epsilon 1 --dry-run
+      bocage train people.parquet --schema people.toml \\
+        --learner diffpc45 --epsilon 1 --depth 4 \\
         --ledger people.ledger --analyst ann --output model.json
-      bocage train people.parquet --schema people.toml --learner dpdf --epsilon 2 --trees 3 \\
-        --param attributes=sex,region,education --ledger people.ledger --analyst ann \\
-        --cap 5 --budget 3 --create-ledger --output forest.json
+      bocage train people.parquet --schema people.toml \\
+        --learner dpdf --epsilon 2 --trees 3 \\
+        --param attributes=sex,region,education \\
+        --ledger people.ledger --analyst ann --create-ledger \\
+        --cap 5 --budget 3 --output forest.json
     """
     from rich.console import Console
 
