@@ -207,7 +207,7 @@ def _forest(
     certificate: Certificate,
 ) -> Forest:
     trees = [
-        structure.tree(schema, vector).freeze(certificate)
+        structure.freeze(schema, vector, certificate)
         for structure, vector in zip(structures, counts, strict=True)
     ]
     return Forest(tuple(trees), "counts", certificate)

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+import numpy as np
+
 from bocage.errors import LearnerError
 from bocage.learners.frontier import OpenNode
-from bocage.model import Tree, TreeBuilder
+from bocage.model import Certificate, Tree, TreeBuilder
+from bocage.model.shape import MOST_COUNT
 from bocage.plan import OUTSIDE, Branch, Cells, Cut
 from bocage.private import IntArray, Split
-from bocage.schema import Schema
+from bocage.schema import Categorical, Schema
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,31 @@ class Structure:
                 built.split(node, *split)
         return built
 
+    def freeze(self, schema: Schema, leaves: IntArray, certificate: Certificate) -> Tree:
+        """What `tree` and a freeze give, without a step for every node."""
+        place = {attribute.name: i for i, attribute in enumerate(schema.attributes)}
+        column = np.array([-1 if s is None else place[s[0]] for s in self.splits])
+        threshold = np.array([-1 if s is None or s[1] is None else s[1] for s in self.splits])
+        counts = np.zeros((len(column), leaves.shape[1]), np.int64)
+        counts[column < 0] = np.clip(leaves, -MOST_COUNT, MOST_COUNT)
+        below = counts.copy()
+        inner = list(self._first_children(schema).items())
+        for (node, first), end in zip(
+            reversed(inner), [len(column), *(first for _, first in reversed(inner))], strict=False
+        ):
+            below[node] = below[first:end].sum(axis=0)
+        return Tree(
+            schema,
+            column,
+            threshold,
+            below.argmax(axis=1),
+            counts,
+            column < 0,
+            np.zeros(len(column), np.int64),
+            np.zeros(len(column), bool),
+            certificate,
+        )
+
     def _first_children(self, schema: Schema) -> dict[int, int]:
         first, following = {}, 1
         for node, split in enumerate(self.splits):
@@ -107,10 +135,11 @@ def random_structure(
 
 
 def _split(here: OpenNode, schema: Schema, random: Random) -> Split:
-    candidate = random.choice(here.candidates(schema))
-    if candidate.first is None or candidate.last is None:
-        return candidate.column, None
-    return candidate.column, random.randint(candidate.first, candidate.last)
+    name = random.choice(here.attributes)
+    if isinstance(schema[name], Categorical):
+        return name, None
+    first, last = here.box.get(name, (0, schema[name].cells - 1))
+    return name, random.randint(first + 1, last)
 
 
 def one_per_value(column: str, routers: Sequence[Cells]) -> Cells:

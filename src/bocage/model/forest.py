@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bocage.errors import ModelError
 from bocage.model.base import Codes, Model
 from bocage.model.certificate import Certificate
+from bocage.model.routing import MUCH, Steps, route
 from bocage.model.tree import Tree, proportions
 from bocage.schema import Schema
 
@@ -89,13 +90,18 @@ class Forest(Model):
 
     def _sums(self, codes: Codes) -> Votes:
         """Votes for each label, added from the first tree to the last."""
-        self._matrix(codes)
+        matrix, rows = self._matrix(codes)
+        much = rows * sum(tree.depth_ for tree in self.trees) >= MUCH
         whole: Votes | None = None
-        for tree, votes in zip(self.trees, self.votes, strict=True):
-            cast_ = votes[tree.apply_codes(codes)]
+        for steps, votes in zip(self._steps, self.votes, strict=True):
+            cast_ = votes[route(steps, matrix, much=much)]
             whole = cast_ if whole is None else whole + cast_
         assert whole is not None  # noqa: S101 - there is at least one tree
         return whole
+
+    @cached_property
+    def _steps(self) -> tuple[Steps, ...]:
+        return tuple(tree.steps(self.columns) for tree in self.trees)
 
 
 def votes_of(tree: Tree, voting: Voting) -> Votes:

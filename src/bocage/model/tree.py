@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -14,12 +14,11 @@ from bocage.errors import ModelError
 from bocage.model import shape
 from bocage.model.base import Codes, Model, label_of
 from bocage.model.certificate import Certificate
+from bocage.model.routing import Steps, route
 from bocage.plan import Branch, Cells, Cut
 from bocage.schema import Schema
 
 Ints = NDArray[np.int32]
-Places = NDArray[np.intp]  # what NumPy wants for an index
-BLOCK = 2**15  # rows that are routed together: their codes stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,41 +119,22 @@ class Tree(Model):
 
     def apply_codes(self, codes: Codes) -> Ints:
         """The node that every row reaches: a leaf, or an inner node that tests a code of -1."""
-        matrix, rows = self._matrix(codes)
-        reached = np.zeros(rows, np.int32)
-        if self.depth_ == 0:
-            return reached
-        for start in range(0, rows, BLOCK):
-            block = np.ascontiguousarray(matrix[:, start : start + BLOCK])
-            reached[start : start + BLOCK] = self._route(block)
-        return reached
-
-    def _route(self, matrix: Ints) -> Places:
-        """One level of the tree after the other; a leaf sends a row to itself."""
-        row, threshold, target, multiway = self._steps
-        rows = matrix.shape[1]
-        flat, place = matrix.ravel(), np.arange(rows)
-        start = row * rows
-        node = np.zeros(rows, np.intp)
-        for _ in range(self.depth_):
-            code = flat[start[node] + place]
-            beyond: NDArray[Any] = code >= threshold[node]
-            if multiway is not None:
-                beyond = np.where(multiway[node], code, beyond)
-            goal = target[node] + beyond
-            node = np.where(code < 0, node, goal)
-        return node
+        matrix, _ = self._matrix(codes)
+        return route(self._steps, matrix)
 
     @cached_property
-    def _steps(self) -> tuple[Places, Ints, Places, NDArray[np.bool_] | None]:
-        """Row of the matrix, threshold, first target, and which nodes have a child for every code."""
+    def _steps(self) -> Steps:
+        return self.steps(self.columns)
+
+    def steps(self, columns: Sequence[str]) -> Steps:
+        """The way through the tree, for a matrix of codes of these columns."""
         leaf = self.is_leaf
-        order = {name: i for i, name in enumerate(self.columns)}
+        order = {name: i for i, name in enumerate(columns)}
         row = np.array([order.get(column.name, 0) for column in self.schema.attributes], np.intp)
         threshold = np.where(self.threshold < 0, np.iinfo(np.int32).max, self.threshold)
         target = np.where(leaf, np.arange(len(self)), self.first_child)
         multiway = ~leaf & (self.threshold < 0)
-        return row[self.column], threshold, target, multiway if multiway.any() else None
+        return Steps(self.depth_, row[self.column], threshold, target, multiway)
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:

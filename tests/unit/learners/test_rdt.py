@@ -240,6 +240,11 @@ def test_a_structure_survives_the_way_through_a_tree():
         leaves = sum(split is None for split in structure.splits)
         built = structure.tree(PEOPLE, np.ones((leaves, 2), int)).freeze(certified(PEOPLE))
         assert Structure.of(built) == structure
+        vectors = np.array([[random.randint(-9, 9) for _ in "ab"] for _ in range(leaves)])
+        slow = structure.tree(PEOPLE, vectors).freeze(certified(PEOPLE))
+        fast = structure.freeze(PEOPLE, vectors, certified(PEOPLE))
+        for array in ("column", "threshold", "label", "counts", "has_counts", "total", "parent"):
+            assert (getattr(slow, array) == getattr(fast, array)).all()
         assert built.cells.count == leaves
 
 
