@@ -205,8 +205,22 @@ def _file(directory, document):
 def test_a_count_that_is_no_whole_number_is_refused(plan, tmp_path, wrong):
     document = json.loads(made(plan, value=1).to_json())
     document["counts"][1][0] = wrong
-    with pytest.raises(PartyError, match="a count"):
-        merge(plan, [_file(tmp_path, document)])
+    path = _file(tmp_path, document)
+    for content in (path.read_bytes(), canonical(document)):  # laid out anew, and as we write it
+        path.write_bytes(content)
+        with pytest.raises(PartyError, match=r"a count is a whole number|counts were changed"):
+            merge(plan, [path])
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"5,", b",5", b"5,,5", b"5-5", b"0x5", b'"5"', b"[5]", b"5\n5"]
+)
+def test_counts_that_are_no_list_are_refused(plan, tmp_path, text):
+    content = made(plan).to_json()
+    assert content.startswith(b'{"counts":[[5,5,')
+    (tmp_path / "c.json").write_bytes(content.replace(b"[[5,5,", b"[[" + text + b","))
+    with pytest.raises(PartyError, match=r"c\.json"):
+        merge(plan, [tmp_path / "c.json"])
 
 
 @pytest.mark.parametrize("name", ["c.json", "c.parquet"])

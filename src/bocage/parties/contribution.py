@@ -14,7 +14,7 @@ import numpy as np
 
 from bocage.errors import PartyError
 from bocage.model import reading
-from bocage.parties import documents
+from bocage.parties import counts, documents
 from bocage.parties.keys import Signer, verify
 from bocage.parties.plan import PartyPlan, check_name
 from bocage.parties.trees import MOST_COUNTS, MOST_TREES
@@ -140,28 +140,32 @@ class Contribution:
     @classmethod
     def from_bytes(cls, content: bytes) -> Contribution:
         """Read a JSON or a Parquet file; refuse anything else. The signature is checked later."""
-        from bocage.parties import parquet  # noqa: PLC0415 - loads Arrow, and builds on this class
+        if content.startswith(b"PAR1"):
+            from bocage.parties import parquet  # noqa: PLC0415 - it builds on this class
 
-        if content.startswith(parquet.MAGIC):
             return parquet.from_parquet(content)
-        document = documents.parse(content)
+        parts = counts.split(content)
+        document = documents.parse(content if parts is None else parts[0])
         documents.head(document, FORMAT, VERSION)
         with documents.about("the contribution is refused"):
-            reading.keys(document, (*HEADER, "counts"), "a contribution")
-            lists = reading.listed(document.pop("counts"), '"counts"', most=MOST_TREES)
-            arrays = [_numbers(one) for one in lists]
-            if [len(one) for one in arrays] != [a * b for a, b in shapes_of(document)]:
+            if parts is None:
+                reading.keys(document, (*HEADER, "counts"), "a contribution")
+                sizes, values = counts.from_lists(document.pop("counts"))
+            else:
+                sizes, values = counts.from_text(parts[1])
+            if sizes != [a * b for a, b in shapes_of(document)] or sum(sizes) != len(values):
                 raise PartyError("its counts are not as many as its shapes say.")
-            values = np.concatenate(arrays) if arrays else np.empty(0, np.int64)
             return from_header(document, values)
 
     def save(self, path: str | Path) -> None:
         """Write a Parquet file if the name ends in .parquet, else JSON; all of it or nothing."""
-        from bocage.parties import parquet  # noqa: PLC0415 - loads Arrow, and builds on this class
-
         path = Path(path)
-        large = path.suffix.lower() == ".parquet"
-        documents.write(path, parquet.to_parquet(self) if large else self.to_json())
+        if path.suffix.lower() == ".parquet":
+            from bocage.parties import parquet  # noqa: PLC0415 - it builds on this class
+
+            documents.write(path, parquet.to_parquet(self))
+        else:
+            documents.write(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Contribution:
@@ -206,13 +210,3 @@ def shapes_of(header: dict[str, Any]) -> tuple[tuple[int, int], ...]:
     if sum(leaves * labels for leaves, labels in shapes) > MOST_COUNTS:
         raise PartyError(f"a contribution has at most {MOST_COUNTS} counts.")
     return tuple(shapes)
-
-
-def _numbers(value: Any) -> IntArray:
-    numbers = reading.listed(value, 'an entry of "counts"', most=MOST_COUNTS)
-    if set(map(type, numbers)) - {int}:  # a bool is an int to NumPy, and no count to us
-        raise PartyError("a count is a whole number.")
-    try:
-        return np.array(numbers, np.int64)
-    except OverflowError:
-        raise PartyError("a count has at most 63 bits.") from None

@@ -10,7 +10,6 @@ from bocage.errors import PartyError
 from bocage.parties import documents
 from bocage.parties.contribution import Contribution, from_header, shapes_of
 
-MAGIC = b"PAR1"
 _KEY = b"bocage"
 _SCHEMA = pa.schema([pa.field("count", pa.int64(), nullable=False)])
 

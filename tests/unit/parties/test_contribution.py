@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -29,7 +31,8 @@ def test_a_contribution_reads_back_from_both_kinds_of_file(values, party, entry)
     ends = np.cumsum([leaves * 2 for leaves in SIZES])[:-1]
     counts = [one.reshape(-1, 2) for one in np.split(values, ends)]
     written = Contribution.signed(PLAN, party, counts, KEY, entry)
-    for content in (written.to_json(), to_parquet(written)):
+    pretty = json.dumps(json.loads(written.to_json()), indent=1).encode()
+    for content in (written.to_json(), pretty, to_parquet(written)):
         read = Contribution.from_bytes(content)
         assert read.header() == written.header()
         assert np.array_equal(read.values, values)
