@@ -69,6 +69,7 @@ class Curve:
     error: Sequence[float] | None = None
     published: bool = False
     dashed: bool = False
+    spread: Sequence[np.ndarray] | None = None  # drawn as boxes: extremes, quartiles, median
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ class Plot:
     y_label: str
     curves: Sequence[Curve]
     log: bool = False
+    ticks: Sequence[str] | None = None  # names of x = 0, 1, 2, …
 
 
 @dataclass(frozen=True)
@@ -207,6 +209,21 @@ def draw(plot: Plot, path: Path) -> None:
                 capsize=2,
                 zorder=3 if curve.published else 2 + position / 100,
             )
+            if curve.spread is not None:
+                thin = {"color": color, "linewidth": 0.9}
+                axes.boxplot(
+                    curve.spread,
+                    positions=curve.x,
+                    widths=0.35,
+                    whis=(0, 100),
+                    manage_ticks=False,
+                    boxprops=thin,
+                    whiskerprops=thin,
+                    capprops=thin,
+                    medianprops=thin,
+                )
+        if plot.ticks is not None:
+            axes.set_xticks(range(len(plot.ticks)), plot.ticks)
         if any(curve.published for curve in plot.curves):
             hollow: dict[str, Any] = {
                 "markerfacecolor": "none",
