@@ -26,10 +26,10 @@ install = $(UV) pip install --quiet --python $(BIN)/python --require-hashes -r $
 	     $(BIN)/python -m pip install --quiet --require-hashes -r $(1); }
 bocage = $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 
-.PHONY: help demo test lint format docs bench system lock clean
+.PHONY: help demo test lint format docs bench system lock clean reproduce
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/core.stamp ## ask a made-up table of 100,000 people, in under a minute
 	@$(BIN)/bocage demo $(ARGS)
@@ -53,8 +53,9 @@ docs: .venv/dev.stamp ## build the documentation into site/
 bench: .venv/dev.stamp system ## measure against the peers; the table goes to out/bench.md
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
-system: ## check for Java 17, which the Spark tests need; install it where that is allowed
+system: ## check for Java 17 and Node, which the tests need; install them where that is allowed
 	@scripts/system.sh java
+	@scripts/system.sh node
 
 lock: .venv/uv.stamp ## renew lock/ from pyproject.toml (ARGS=--upgrade for the newest versions)
 	@scripts/lock.sh $(UV) $(ARGS)
@@ -80,7 +81,7 @@ clean: ## remove the environment and everything that was built
 	@$(bocage)
 	@touch $@
 
-.PHONY: reproduce reproduce-001 reproduce-002 reproduce-003
+.PHONY: reproduce-001 reproduce-002 reproduce-003
 
 reproduce: reproduce-001 reproduce-002 reproduce-003 ## run the experiments of the papers again (hours; ARGS=--short in minutes)
 

@@ -3,6 +3,7 @@
 #
 #   scripts/system.sh python PYTHON    Python 3.11 or later with the venv module
 #   scripts/system.sh java             Java 17 or later, for Spark
+#   scripts/system.sh node             Node, which runs the exported JavaScript
 set -eu
 
 fail() {
@@ -47,7 +48,11 @@ java)
     java_works || { apt_install openjdk-17-jre-headless && java_works; } ||
         fail "Spark needs Java 17 or later: run apt-get install openjdk-17-jre-headless"
     ;;
+node)
+    command -v node >/dev/null || { apt_install nodejs && command -v node >/dev/null; } ||
+        fail "the JavaScript of a model is run by Node: run apt-get install nodejs"
+    ;;
 *)
-    fail "usage: scripts/system.sh python PYTHON | java"
+    fail "usage: scripts/system.sh python PYTHON | java | node"
     ;;
 esac
