@@ -17,6 +17,7 @@ COMMANDS = {
     "explain": ("bocage.cli.explain:explain", "Explain a model: trees, rules, certificate."),
     "draw": ("bocage.cli.draw:draw", "Draw a tree as a picture."),
     "predict": ("bocage.cli.predict:predict", "Predict a label for every row of a file."),
+    "party": ("bocage.cli.party:party", "Several owners make one model without pooling rows."),
     "ledger": ("bocage.cli.ledger:ledger", "Show, verify and export what has been spent."),
 }
 

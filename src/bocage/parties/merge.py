@@ -14,9 +14,9 @@ from bocage.model import Forest
 from bocage.parties import documents
 from bocage.parties.certificate import certificate_of
 from bocage.parties.contribution import Contribution
-from bocage.parties.forest import frozen
 from bocage.parties.keys import public_keys
 from bocage.parties.plan import PartyPlan, Share
+from bocage.private import IntArray
 
 MOST_CONTRIBUTIONS = 2**18  # sums of counts below 2**44 stay far inside 63 bits
 
@@ -70,10 +70,10 @@ def merge(
         raise PartyError("there is no contribution to merge.")
     certificate = certificate_of(plan, merged.parties, trusted=trusted is not None)
     trees = [
-        tree
+        tree.freeze(plan.schema, counts, certificate)
         for share in plan.shares
         if not plan.vertical or share.party in merged.parties
-        for tree in frozen(share.trees, plan.schema, sums[share.party], certificate)
+        for tree, counts in zip(share.trees, _by_tree(plan, share, sums[share.party]), strict=True)
     ]
     return Forest(tuple(trees), "counts", certificate)
 
@@ -134,6 +134,12 @@ def _check_counts(read: Contribution, plan: PartyPlan, share: Share) -> None:
         slack = plan.total_bound(share, counts.size)
         if not -slack <= int(counts.sum()) <= rows + slack:
             raise PartyError(f"the counts of a tree are absurd: together beyond {rows} rows.")
+
+
+def _by_tree(plan: PartyPlan, share: Share, values: IntArray) -> list[IntArray]:
+    """The counts of each tree, of shape (leaves, labels)."""
+    starts = np.cumsum(share.leaves)[:-1]
+    return np.split(values.reshape(-1, label_of(plan.schema).cells), starts)
 
 
 def _size(plan: PartyPlan, share: Share) -> int:
