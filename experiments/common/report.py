@@ -191,11 +191,16 @@ def draw(plot: Plot, path: Path) -> None:
         figure = Figure(figsize=(7, 4.5), layout="constrained")
         axes = figure.subplots()
         colors: dict[str, str] = {}
+        boxed = [curve.label for curve in plot.curves if curve.spread is not None]
         for position, curve in enumerate(plot.curves):
+            aside = 0.0
+            if curve.label in boxed:  # boxes stand side by side
+                aside = (boxed.index(curve.label) - (len(boxed) - 1) / 2) / (len(boxed) + 1)
+            places = np.asarray(curve.x, float) + aside
             color = colors.setdefault(curve.label.split(" (")[0], f"C{len(colors)}")
             mark = MARKERS[list(colors).index(curve.label.split(" (")[0]) % len(MARKERS)]
             axes.errorbar(
-                curve.x,
+                places,
                 curve.y,
                 yerr=None if curve.error is None else 2 * np.asarray(curve.error),
                 label="_published" if curve.published else curve.label,
@@ -213,8 +218,8 @@ def draw(plot: Plot, path: Path) -> None:
                 thin = {"color": color, "linewidth": 0.9}
                 axes.boxplot(
                     curve.spread,
-                    positions=curve.x,
-                    widths=0.35,
+                    positions=places,
+                    widths=0.8 / (len(boxed) + 1),
                     whis=(0, 100),
                     manage_ticks=False,
                     boxprops=thin,
@@ -238,5 +243,8 @@ def draw(plot: Plot, path: Path) -> None:
             axes.set_xticks([], minor=True)
         axes.set(title=plot.title, xlabel=plot.x_label, ylabel=plot.y_label)
         axes.grid(alpha=0.3)
-        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        if boxed:  # they need the width
+            axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
+        else:
+            axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
         figure.savefig(path, dpi=110, metadata={"Date": None} if path.suffix == ".svg" else None)
