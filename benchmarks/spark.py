@@ -91,7 +91,13 @@ def measure(session: Any, path: Path, rows: int, repeats: int) -> list[dict[str,
 
 def row(name: str, best: dict[str, float], ours: str, peer: str) -> dict[str, Any]:
     ratio = best[ours] / best[peer]
-    return {"name": name, "ours": best[ours], "peer": best[peer], "ratio": ratio, "target": TARGET}
+    return {
+        "name": name,
+        "ours": best[ours],
+        "peer": best[peer],
+        "ratio": ratio,
+        "target": f"<= {TARGET}",
+    }
 
 
 def level_schema() -> Schema:

@@ -19,6 +19,7 @@ from bocage.private.query import IntArray, Place, Query, Terms
 from bocage.schema import Categorical, Schema, number
 
 Split = tuple[str, int | None]  # a column and, if it is numeric, the code of its threshold
+_SCORES_AT_ONCE = 2**16
 _WEIGHT = 2**20  # base weight of an attribute; the thresholds of a numeric one share it
 
 
@@ -123,15 +124,32 @@ class Choose(Query):
         return self._answer(terms, place)
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[Split]:
-        """The split chosen for each cell."""
-        rate = self._rate(terms)
-        scores = {name: self._scores(terms.schema, name, tally) for name in tally.columns}
+        """The split chosen for each cell.
+
+        Cells are scored and selected in runs, so that the scores of a wide level, one for each
+        threshold of each numeric column, need not be held all at once.
+        """
+        widest = max(sum(one.size for one in cell) for cell in self.candidates)
+        at_once = max(_SCORES_AT_ONCE // widest, 1)
+        runs = range(0, len(self.candidates), at_once)
+        return [
+            split
+            for start in runs
+            for split in self._draw(slice(start, start + at_once), tally, terms, noise)
+        ]
+
+    def _draw(self, run: slice, tally: Tally, terms: Terms, noise: Noise) -> list[Split]:
+        rate, cells = self._rate(terms), self.candidates[run]
+        scores = {
+            name: self._scores(terms.schema, name, counts[run])
+            for name, counts in tally.columns.items()
+        }
         contests = [
             self._contest(rate, cell, [_of(scores[one.column][at], one) for one in cell])
-            for at, cell in enumerate(self.candidates)
+            for at, cell in enumerate(cells)
         ]
         chosen = noise.select(contests, self.selection).tolist()
-        return [_split(cell, index) for cell, index in zip(self.candidates, chosen, strict=True)]
+        return [_split(cell, index) for cell, index in zip(cells, chosen, strict=True)]
 
     def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
         splits = tuple(self.draw(tally, terms, noise))
@@ -139,9 +157,8 @@ class Choose(Query):
         answer = self._answer(terms, place)
         return answer.as_kind(answer.kind, values=values, splits=splits)
 
-    def _scores(self, schema: Schema, name: str, tally: Tally) -> IntArray:
-        """Scores of the candidates of one column, for each cell."""
-        counts = tally.columns[name]
+    def _scores(self, schema: Schema, name: str, counts: IntArray) -> IntArray:
+        """Scores of the candidates of one column, for each cell of `counts`."""
         if isinstance(schema[name], Categorical):
             multiway: IntArray = self.criterion.branch(counts).sum(axis=1, keepdims=True)
             return multiway

@@ -13,7 +13,7 @@ from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.plan import Bound, Cells, Predicate, bind, parse
 from bocage.plan.predicate import ALWAYS, Every, Value
 from bocage.private.ask import Askable, EpsilonLike
-from bocage.private.desk import LiveDesk, PreviewDesk
+from bocage.private.desk import LiveDesk, PreviewDesk, memo_of
 from bocage.private.dry_run import dry_desk
 from bocage.private.level import Level
 from bocage.private.partition import PrivatePartition, by_cells, by_column
@@ -96,6 +96,8 @@ class PrivateTable(Askable):
         """
         if not isinstance(self._desk, LiveDesk):
             raise PlanError("a preview prices single questions; a learner publishes its plan.")
+        if self._place != WHOLE:  # the owner reads in the ledger which rows were asked about
+            memo = memo_of({"reserve": memo, **self._place.describe()})
         account = self._account.reserve(Epsilon.of(epsilon), memo)
         return Level(self._desk, account, self._place.where, self._place.cells)
 
