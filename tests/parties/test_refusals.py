@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from bocage.errors import PartyError
-from bocage.parties import Contribution, Signer, merge
+from bocage.parties import Contribution, Signer, merge, plan_rows
 from bocage.parties.documents import canonical
+from bocage.schema import Categorical, Schema
 from parties.owners import PATIENTS, column_plan, made, row_plan
 
 KEY = Signer.new()
@@ -221,6 +222,25 @@ def test_counts_that_are_no_list_are_refused(plan, tmp_path, text):
     (tmp_path / "c.json").write_bytes(content.replace(b"[[5,5,", b"[[" + text + b","))
     with pytest.raises(PartyError, match=r"c\.json"):
         merge(plan, [tmp_path / "c.json"])
+
+
+def test_one_digit_in_a_large_file_is_noticed(tmp_path):
+    digits = tuple("0123456789")
+    wide = Schema(
+        "wide", tuple(Categorical(c, digits) for c in "abcd"), Categorical("e", ("0", "1"))
+    )
+    plan = plan_rows(wide, 1, trees=3, height=4)
+    path = tmp_path / "c.json"
+    made(plan).save(path)
+    content = path.read_bytes()
+    assert len(content) > 2**16
+    assert merge(plan, [path]).trees[2].counts.sum() == 5 * 20_000
+    path.write_bytes(content[:60_000] + content[60_000:].replace(b",5,", b",6,", 1))
+    with pytest.raises(PartyError, match="counts were changed"):
+        merge(plan, [path])
+    path.write_bytes(content.replace(b",5,", b",5,5,", 1))
+    with pytest.raises(PartyError, match="not as many as its shapes"):
+        merge(plan, [path])
 
 
 @pytest.mark.parametrize("name", ["c.json", "c.parquet"])
