@@ -35,7 +35,7 @@ demo: .venv/core.stamp ## ask a made-up table of 100,000 people, in under a minu
 	@$(BIN)/bocage demo $(ARGS)
 
 test: lint system ## lint, then run every test (PostgreSQL and Spark included)
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
 
 lint: .venv/dev.stamp ## ruff, formatting, types, layers
 	@$(BIN)/ruff check .
