@@ -34,7 +34,9 @@ def spent(clinic: Path) -> str:
 
 
 def test_training_shows_plan_price_tree_rules_and_certificate_and_charges_once(train, clinic):
-    result = train("--depth", "2", *first(clinic), "--output", "m.json")
+    # Max sees a tie at the root of this table; Gini does not.
+    chosen = ("--depth", "2", "--criterion", "gini")
+    result = train(*chosen, *first(clinic), "--output", "m.json")
     for words in (
         "diffpc45: plan for epsilon 500",
         "total along a path",
