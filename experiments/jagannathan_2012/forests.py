@@ -13,7 +13,7 @@ import pyarrow as pa
 from experiments.common.data import folds
 from experiments.common.experiment import Settings
 from experiments.common.plain import without_noise
-from experiments.common.runner import Cell
+from experiments.common.runner import Cell, Results
 from experiments.jagannathan_2012.data import prepared
 from experiments.jagannathan_2012.literal_id3 import LiteralID3, true_epsilon
 
@@ -74,6 +74,12 @@ def cells(settings: Settings) -> list[Cell]:
 def inverse(epsilon: float) -> str:
     """1/epsilon, as the paper names its axis."""
     return f"{1 / epsilon:.2f}".rstrip("0").rstrip(".")
+
+
+def gain(results: Results, better: dict[str, Any], worse: dict[str, Any]) -> tuple[float, float]:
+    """The difference of two means, and its standard error."""
+    error = float(np.hypot(results.error(**better), results.error(**worse)))
+    return results.mean(**better) - results.mean(**worse), error
 
 
 def by_ensemble(values: np.ndarray, ensembles: int) -> np.ndarray:

@@ -14,6 +14,7 @@ from experiments.jagannathan_2012.forests import (
     PAPER,
     by_ensemble,
     cross_validated,
+    gain,
     guessed,
     learner_of,
 )
@@ -78,17 +79,20 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report:
                 targets.append(Target(name, value, ours, error, points))
     claims = []
     for data in settings["data"]:
-        first, last = (results.mean(data=data, batches=m) for m in (min(sizes), max(sizes)))
-        numbers = f"{data}: {first:.1f} with {min(sizes)}, {last:.1f} with {max(sizes)} batches"
-        claims.append(
-            Claim("there is a gradual reduction when the updates increase", last < first, numbers)
+        few, many = ({"data": data, "batches": m} for m in (min(sizes), max(sizes)))
+        lost, error = gain(results, few, many)
+        numbers = (
+            f"{data}: {results.mean(**few):.1f} with {min(sizes)}, {results.mean(**many):.1f} with "
+            f"{max(sizes)}: {lost:.1f} ± {error:.1f} lost"
         )
+        text = "there is a gradual reduction when the updates increase"
+        flat = "" if lost > 2 * error else "No loss that these repetitions could show."
+        claims.append(Claim(text, lost > 2 * error, numbers, flat))
     curves = [
         Curve(
             data,
             sizes,
             [results.mean(data=data, batches=m) for m in sizes],
-            [results.error(data=data, batches=m) for m in sizes],
             spread=[
                 by_ensemble(results.values(data=data, batches=m), settings["ensembles"])
                 for m in sizes

@@ -1,7 +1,7 @@
 """Jagannathan, Pillaipakkamnatt & Wright (2012): short versions of figures 1 to 5, and their parts.
 
 Folds and structures are seeded and noise is not. In the long version runs have a standard deviation of
-2 points (5 at epsilon = 0.01; 3 after ten batches), and every bound below is at least six deviations of a
+2 points (5 at epsilon = 0.01; 4 after ten batches), and every bound below is at least six deviations of a
 mean away: each fails by chance less than once in 1e8 times.
 """
 
