@@ -31,4 +31,4 @@ if __name__ == "__main__":
             live(*line.rstrip("\n").split("\t"))
         print(child, flush=True)  # noqa: T201 - whom to kill
         os.waitpid(child, 0)
-        print("dead", flush=True)  # noqa: T201
+        print("dead", flush=True)  # noqa: T201 - the parent reads this line

@@ -45,7 +45,7 @@ class Sum(Query):
         sensitivity = max(abs(first), abs(first + slope * (column.cells - 1)), 1)
         return unit, first, slope, terms.scale(sensitivity, self.epsilon)
 
-    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:  # noqa: ARG002
+    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         unit, _, _, scale = self._calibrate(terms)
         return laplace_answer(self, terms, place.keys, scale=scale, unit=unit)
 

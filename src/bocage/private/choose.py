@@ -120,7 +120,7 @@ class Choose(Query):
     def _rate(self, terms: Terms) -> Fraction:
         return terms.rate(self.criterion.range(terms.schema), self.epsilon)
 
-    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:  # noqa: ARG002
+    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         return self._answer(terms, place)
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[Split]:
@@ -207,7 +207,7 @@ class Mode(Query):
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, columns=(self.column,))
 
-    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:  # noqa: ARG002
+    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         spread = 1 / float(terms.rate(1, self.epsilon))
         return choice_answer(self, terms, place, self.selection, spread)
 

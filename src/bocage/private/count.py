@@ -37,7 +37,7 @@ class Count(Query):
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where)
 
-    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:  # noqa: ARG002
+    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         return laplace_answer(self, terms, place.keys, scale=terms.scale(1, self.epsilon))
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> IntArray:
@@ -72,7 +72,7 @@ class Counts(Query):
         column, *label = self.columns
         return Question(place.cells, place.where, label[0] if label else None, (column,))
 
-    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:  # noqa: ARG002
+    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         keys = self._keys(terms.schema, place)
         return laplace_answer(self, terms, keys, scale=terms.scale(1, self.epsilon))
 

@@ -57,7 +57,7 @@ class MaxOperator:
     name: str = "max"
     units: int = 1
 
-    def range(self, schema: Schema) -> int:  # noqa: ARG002 - the same for every schema
+    def range(self, schema: Schema) -> int:
         return 1
 
     def branch(self, counts: IntArray) -> IntArray:
@@ -79,7 +79,7 @@ class Gini:
     name: str = "gini"
     units: int = UNITS
 
-    def range(self, schema: Schema) -> int:  # noqa: ARG002 - the same for every schema
+    def range(self, schema: Schema) -> int:
         return 2 * UNITS
 
     def branch(self, counts: IntArray) -> IntArray:

@@ -55,11 +55,11 @@ class Ensemble(Query):
         starts = np.cumsum([router.count for router in self.routers])[:-1]
         return np.split(noisy, starts)
 
-    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:  # noqa: ARG002
+    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         scale = terms.scale(len(self.routers), self.epsilon)
         return laplace_answer(self, terms, place.keys, scale=scale)
 
-    def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:  # noqa: ARG002
+    def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
         scale = terms.scale(len(self.routers), self.epsilon)
         noisy = [n for counts in self.draw(tally, terms, noise) for n in counts.ravel().tolist()]
         keys = [str(i) for i in range(len(noisy))]

@@ -64,7 +64,7 @@ class Histograms(Query):
             noisy[name] = exact + drawn.reshape(exact.shape)
         return noisy
 
-    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:  # noqa: ARG002
+    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         share = self.epsilon.split([1] * max(map(len, self.columns)))[-1]
         return laplace_answer(self, terms, place.keys, scale=terms.scale(1, share))
 

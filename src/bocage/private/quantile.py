@@ -58,7 +58,7 @@ class Quantile(Query):
     def _ranks_off(self, rate: Fraction, candidates: int, failure: float) -> int:
         return ceil(log(candidates / failure) / float(rate) / self.level.denominator)
 
-    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:  # noqa: ARG002
+    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         column = terms.schema.numeric(self.column)
         return self._answer(terms, place, column)
 

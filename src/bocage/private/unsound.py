@@ -30,7 +30,7 @@ class LocalGini(Choose):
 
     sizes: tuple[int, ...]  # the noisy size of each cell, at least 1
 
-    def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[Split]:  # noqa: ARG002 - one calibration only
+    def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[Split]:
         contests = [
             Contest(
                 np.array([_index(tally.columns[one.column][at]) for one in cell]), self._local(size)

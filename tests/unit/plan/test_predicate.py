@@ -106,7 +106,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         (col("Not") == 0.5, "'Not' is continuous: ask for a range"),
         (col("age").is_in(), "IN on column 'age' needs at least one value"),
         (Compare("age", "~", 1), "'~' is no comparison; there are = != < <= > >="),
-        (Compare("age", "=", [1]), "text or numbers, not list"),  # type: ignore[arg-type]
+        (Compare("age", "=", [1]), "text or numbers, not list"),
         (7, "made with col\\(...\\) or as text, not from int"),
     ],
 )
