@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from reprlib import repr as short
@@ -20,6 +17,7 @@ from bocage.model.base import Model
 from bocage.model.certificate import Certificate
 from bocage.model.forest import MOST_TREES, Forest
 from bocage.model.tree import Tree
+from bocage.model.writing import write_whole
 from bocage.schema import Schema
 
 VERSION = 1
@@ -78,18 +76,7 @@ def save(model: Model, path: str | Path) -> None:
     path = Path(path)
     text = json.dumps(to_dict(model), separators=(",", ":"))
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).chmod(0o666 & ~_umask())
-            Path(name).replace(path)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
+        write_whole(path, text.encode())
     except OSError as error:
         raise ModelError(f"the model cannot be written to {path}: {error.strerror}.") from None
 
@@ -139,12 +126,6 @@ def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) < len(pairs):
         raise ModelError("this is no model: a key stands twice in one object.")
     return result
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _own_certificate(tree: Tree, forest: Forest) -> dict[str, Any] | None:

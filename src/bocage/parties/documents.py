@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from bocage.errors import BocageError, PartyError
+from bocage.model.writing import write_whole
 
 LARGEST_FILE = 2**29  # bytes
 
@@ -79,18 +78,7 @@ def write(path: Path, content: bytes, *, mode: int | None = None, replace: bool 
     if not replace and path.exists():
         raise PartyError(f"{path} exists already. Choose another name.")
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).chmod(0o666 & ~_umask() if mode is None else mode)
-            Path(name).replace(path)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
+        write_whole(path, content, mode)
     except OSError as error:
         raise PartyError(f"{path} cannot be written: {error.strerror}.") from None
 
@@ -113,9 +101,3 @@ def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) < len(pairs):
         raise PartyError("a key stands twice in one object.")
     return result
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
