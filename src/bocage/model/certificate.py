@@ -13,6 +13,12 @@ from bocage.model import reading
 MOST_LINES = 2**20
 
 
+_NEIGHBORS = {
+    "add_remove": "one of them has one record more",
+    "replace": "they differ in one record",
+}
+
+
 @dataclass(frozen=True)
 class PlanLine:
     """Questions of one kind that were asked of the whole table, or of all its parts at once.
@@ -171,9 +177,10 @@ class Certificate:
             yield made
             yield (
                 f"It is differentially private with epsilon = {self.epsilon}: for two tables that "
-                f"are neighbors ({self.adjacency}), no model is more than exp({self.epsilon}) times "
-                "as likely to come from one table as from the other. This limits what anyone can "
-                "learn from the model about any one record, whatever else they know."
+                f"are neighbors ({_NEIGHBORS.get(self.adjacency, self.adjacency)}), no model is more "
+                f"than exp({self.epsilon}) times as likely to come from one table as from the other. "
+                "This limits what anyone can learn from the model about any one record, whatever "
+                "else they know."
             )
             yield f"The costs of all questions asked add up to epsilon = {self.epsilon}, exactly:"
             for line in self.plan:

@@ -71,3 +71,14 @@ def test_a_plan_that_does_not_add_up_is_refused():
 def test_a_damaged_document_is_refused(change):
     with pytest.raises(ModelError):
         Certificate.from_dict(CERTIFICATE.to_dict() | change)
+
+
+@pytest.mark.parametrize(
+    ("adjacency", "words"),
+    [
+        ("add_remove", "neighbors (one of them has one record more)"),
+        ("replace", "neighbors (they differ in one record)"),
+    ],
+)
+def test_the_statement_says_in_words_what_neighbors_are(adjacency, words):
+    assert words in replace(CERTIFICATE, adjacency=adjacency).statement()
