@@ -19,6 +19,12 @@
     ├── LearnerError         a learner cannot work with these parameters, schema or budget
     ├── PartyError           a plan, key or contribution of several owners is refused
     ├── EstimatorError       a scikit-learn estimator was given something that does not fit
+    ├── ServiceError         a service refuses a request, or does not answer as it should
+    │   ├── AccessDenied     the key is missing, unknown or revoked
+    │   ├── NotFound         no such table, partition, job or model, or it is another analyst's
+    │   ├── RateLimited      too many requests with one key; the same request may be made again
+    │   ├── Unreachable      no answer came; asked again with the same key, nothing is charged twice
+    │   └── JobCancelled     the job was cancelled; its charge stands
     └── RefusedVariant       an unsound variant was asked of a table that has a ledger
 
 Messages name the thing, the rule, the value given (where it is public) and the way out. None of
@@ -120,6 +126,30 @@ class PartyError(BocageError):
 
 class EstimatorError(BocageError, ValueError):
     """A scikit-learn estimator was given parameters or rows that do not fit its schema."""
+
+
+class ServiceError(BocageError):
+    """A service refuses a request, or does not answer as it should."""
+
+
+class AccessDenied(ServiceError):
+    """The key is missing, unknown or revoked."""
+
+
+class NotFound(ServiceError):
+    """There is no such table, partition, job or model, or it is another analyst's."""
+
+
+class RateLimited(ServiceError):
+    """Too many requests with one key. The same request may be made again a little later."""
+
+
+class Unreachable(ServiceError):
+    """No answer came from the service, however often it was asked."""
+
+
+class JobCancelled(ServiceError):
+    """The job was cancelled. Its charge stands; there is no model."""
 
 
 class RefusedVariant(BocageError):
