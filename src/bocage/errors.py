@@ -18,11 +18,15 @@
     ├── ModelError           a model, its file or the rows given to it do not fit together
     ├── LearnerError         a learner cannot work with these parameters, schema or budget
     ├── PartyError           a plan, key or contribution of several owners is refused
+    ├── SurveyError          a survey, a distortion or a distorted record is refused
     ├── EstimatorError       a scikit-learn estimator was given something that does not fit
     ├── ServiceError         a service refuses a request, or does not answer as it should
     │   ├── AccessDenied     the key is missing, unknown or revoked
     │   ├── NotFound         no such table, partition, job or model, or it is another analyst's
+    │   ├── RequestInvalid   a request is not of the documented form
+    │   ├── RequestConflict  an idempotency key that stands for another request
     │   ├── RateLimited      too many requests with one key; the same request may be made again
+    │   ├── Unavailable      the table is not open yet, or the service lost its ledger or registry
     │   ├── Unreachable      no answer came; asked again with the same key, nothing is charged twice
     │   └── JobCancelled     the job was cancelled; its charge stands
     └── RefusedVariant       an unsound variant was asked of a table that has a ledger
@@ -124,6 +128,13 @@ class PartyError(BocageError):
     """A plan, a key or a contribution of several owners is refused. Nothing was merged."""
 
 
+class SurveyError(BocageError):
+    """A survey, a distortion, a person's answers or distorted records are refused.
+
+    It is raised on the machine of whoever holds the answers, and shows none of them.
+    """
+
+
 class EstimatorError(BocageError, ValueError):
     """A scikit-learn estimator was given parameters or rows that do not fit its schema."""
 
@@ -140,8 +151,20 @@ class NotFound(ServiceError):
     """There is no such table, partition, job or model, or it is another analyst's."""
 
 
+class RequestInvalid(ServiceError):
+    """A request is not of the form that the interface documents. Nothing was charged."""
+
+
+class RequestConflict(ServiceError):
+    """The idempotency key stands for another request. Nothing was charged."""
+
+
 class RateLimited(ServiceError):
     """Too many requests with one key. The same request may be made again a little later."""
+
+
+class Unavailable(ServiceError):
+    """The table is not open yet, or the service cannot use its ledger or registry now."""
 
 
 class Unreachable(ServiceError):
