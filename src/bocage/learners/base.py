@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
 from dataclasses import fields
+from functools import partial, wraps
 from typing import Any, ClassVar
 
 from bocage.epsilon import Epsilon
@@ -35,6 +36,12 @@ class Learner(ABC):
     paper: ClassVar[str]
     numeric: ClassVar[bool] = False  # whether it splits by numeric attributes
     attributes: tuple[str, ...] | None
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Every `fit` goes through its table, which knows where the rows are."""
+        super().__init_subclass__(**keywords)
+        if "fit" in vars(cls):
+            cls.fit = _beside_the_rows(cls.fit)  # type: ignore[method-assign] # the same signature
 
     @abstractmethod
     def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
@@ -86,6 +93,18 @@ class Learner(ABC):
             entry=level.entry,
             notes=notes,
         )
+
+
+def _beside_the_rows(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """A table may be elsewhere, behind a service: there the learner runs, and here the model is."""
+
+    @wraps(fit)
+    def through(
+        self: Learner, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
+    ) -> Any:
+        return table.learn(self, partial(fit, self), epsilon, progress)
+
+    return through
 
 
 def label_of(schema: Schema) -> Categorical:

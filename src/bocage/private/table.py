@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 from bocage.accounting import MemoryAccount
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import EpsilonError, PlanError
 from bocage.mechanisms import Adjacency, SystemNoise
+from bocage.model import Model
 from bocage.plan import Bound, Cells, Predicate, bind, parse
 from bocage.plan.predicate import ALWAYS, Every, Value
 from bocage.private.ask import Askable, EpsilonLike
@@ -21,6 +22,18 @@ from bocage.private.query import Place
 
 WHOLE = Place(ALWAYS, Cells(), ("",))
 _ASKS = ("noisy_count", "noisy_counts", "noisy_sum", "noisy_avg", "noisy_quantile", "noisy_mode")
+
+
+Told = Callable[[int, int], None]  # levels done, levels in all
+Released = TypeVar("Released", bound=Model)
+
+
+class Described(Protocol):
+    """A learner as data: what to call it, and its public parameters."""
+
+    name: ClassVar[str]
+
+    def parameters(self) -> dict[str, Any]: ...
 
 
 @runtime_checkable
@@ -130,6 +143,16 @@ class PrivateTable(Askable):
         account = MemoryAccount.of(amount, scope=self._account.scope, number=number)
         level = Level(self._desk, account, self._place.where, self._place.cells)
         return self._account.store_answer(key, release(level), number)
+
+    def learn(
+        self,
+        learner: Described,
+        fit: Callable[[PrivateTable, EpsilonLike, Told], Released],
+        epsilon: EpsilonLike,
+        progress: Told,
+    ) -> Released:
+        """Let a learner work beside the rows: here; a table behind a service sends it there."""
+        return fit(self, epsilon, progress)
 
     def spent(self) -> Epsilon:
         """What this account has spent."""
