@@ -9,8 +9,10 @@
     exponential       exponential mechanism       ┐
     permute_and_flip  permute-and-flip            ┘ on batch: many contests at once
     bernoulli         Bernoulli(exp(-p / q))
+    local_tables      noise that a person's own machine draws, in Python and in JavaScript
     rng, bounds       the operating system's random words; integer bounds on exp
-    accuracy, loss    how far noise reaches; what each mechanism reveals (no draws)
+    accuracy, loss, local_loss
+                      how far noise reaches; what each mechanism reveals (no draws)
 """
 
 from __future__ import annotations

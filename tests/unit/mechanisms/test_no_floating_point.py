@@ -29,6 +29,7 @@ SAMPLERS = [
     "permute_and_flip",
     "response",
     "system",
+    "local_tables",
 ]
 FLOATING = {"float", "math", "cmath", "decimal", "random", "exp", "log", "sqrt", "log1p", "expm1"}
 
