@@ -6,6 +6,7 @@ What a column may hold is decided by its type when the source is opened, never b
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -97,21 +98,30 @@ def places(
 
 def _texts(column: Categorical) -> ColumnEncoder:
     texts = known_texts(column)
-    look_up = places(column, texts, column.outside_code)
-    sets: dict[pa.DataType, pa.Array] = {}
+    few = places(column, texts, column.outside_code)
+
+    @cache
+    def many() -> ColumnEncoder:
+        from bocage.engine.matching import KnownTexts  # noqa: PLC0415 - small tables load no compiler
+
+        codes = [category(column, text) for text in texts]
+        return KnownTexts(texts, codes, column.outside_code).encode
+
+    def find(array: pa.Array, codes: Array, dropped: Flags) -> None:
+        if len(array) > SMALL:
+            many()(array, codes, dropped)
+        else:
+            few(pc.index_in(array, value_set=pa.array(texts, array.type)), codes, dropped)
 
     def encode(array: pa.Array, codes: Array, dropped: Flags) -> None:
         if pa.types.is_string_view(array.type):
             array = array.cast(pa.large_string())
-        if array.type not in sets:
-            sets[array.type] = pa.array(texts, array.type)
-        found = pc.index_in(array, value_set=sets[array.type])
         if array.null_count:
-            signed = _signed(look_up, found)
+            signed = _signed(find, array)
             signed[_nulls(array)] = column.missing_code
             _write(signed, codes, dropped)
         else:
-            look_up(found, codes, dropped)
+            find(array, codes, dropped)
 
     return encode
 
