@@ -14,6 +14,8 @@ COMMANDS = {
     "demo": ("bocage.demo:main", "Ask a made-up table of 100,000 people."),
     "schema": ("bocage.cli.schema:schema", "Draft, check and show what is public about a table."),
     "train": ("bocage.cli.train:train", "Learn a decision tree or a forest, the price first."),
+    "frontier": ("bocage.cli.frontier:frontier", "Which learner to take, before budget is spent."),
+    "update": ("bocage.cli.update:update", "Add a new batch to a forest of random trees."),
     "explain": ("bocage.cli.explain:explain", "Explain a model: trees, rules, certificate."),
     "draw": ("bocage.cli.draw:draw", "Draw a tree as a picture."),
     "predict": ("bocage.cli.predict:predict", "Predict a label for every row of a file."),
