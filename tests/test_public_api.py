@@ -9,7 +9,7 @@ import pytest
 
 import bocage
 
-HEAVY = ("pyspark", "duckdb", "psycopg", "numba", "fastapi", "matplotlib", "pyarrow")
+HEAVY = ("pyspark", "duckdb", "psycopg", "numba", "fastapi", "matplotlib", "pyarrow", "httpx")
 
 
 def test_every_name_in_all_is_there() -> None:

@@ -10,6 +10,7 @@ from bocage._version import __version__
 
 if TYPE_CHECKING:
     from bocage.accounting import Ledger, open_ledger
+    from bocage.client import connect
     from bocage.epsilon import Epsilon
     from bocage.plan import col
     from bocage.private import (
@@ -31,6 +32,7 @@ _HOME = {
     "ProtectedTable": "bocage.private",
     "Schema": "bocage.schema",
     "col": "bocage.plan",
+    "connect": "bocage.client",
     "open_ledger": "bocage.accounting",
     "protect": "bocage.private",
     "study": "bocage.private",
@@ -46,6 +48,7 @@ __all__ = [
     "Schema",
     "__version__",
     "col",
+    "connect",
     "open_ledger",
     "protect",
     "study",

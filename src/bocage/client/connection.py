@@ -1,0 +1,226 @@
+"""Where an analyst begins: an address and a key."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Iterator
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from bocage.client.desk import RemoteDesk
+from bocage.client.documents import AccountLine, LedgerLine, Me, ModelLine, line
+from bocage.client.jobs import Job, fetch
+from bocage.client.table import RemotePartition, RemoteTable
+from bocage.client.transport import Transport, document
+from bocage.errors import AccessDenied, PlanError, ServiceError
+from bocage.mechanisms import Adjacency
+from bocage.model import Forest, Tree, from_dict
+from bocage.parties import Contribution, PartyPlan
+from bocage.private.query import Terms
+from bocage.private.table import WHOLE
+from bocage.schema import Schema
+
+KEY_VARIABLE = "BOCAGE_KEY"
+
+
+def connect(
+    url: str,
+    key: str | None = None,
+    *,
+    timeout_seconds: float = 60.0,
+    patience_seconds: float = 60.0,
+    ca: str | os.PathLike[str] | None = None,
+    plain: bool = False,
+) -> Connection:
+    """Reach the tables of a service with a key.
+
+    Parameters
+    ----------
+    url
+        Address of the service, such as ``https://bocage.example``.
+    key
+        The analyst's key; without it the environment variable BOCAGE_KEY.
+    timeout_seconds
+        How long one request may take.
+    patience_seconds
+        For how long a request that gets no answer is made again. It is charged once, however often
+        it is made.
+    ca
+        A file with the certificate of the authority that signed the service's, if the system does
+        not know it. Certificates are always verified.
+    plain
+        Allow ``http://`` to another computer, where everyone on the way can read key and answers.
+        To this computer it is allowed anyway.
+
+    Raises
+    ------
+    AccessDenied
+        The service does not know the key.
+    Unreachable
+        Nobody answers at the address.
+    """
+    secret = key if key is not None else os.environ.get(KEY_VARIABLE, "")
+    if not secret.strip() or not secret.isascii() or not secret.isprintable():
+        raise AccessDenied(
+            f"a connection needs the key that the data owner gave out: pass it, or set {KEY_VARIABLE}."
+        )
+    _check_address(url, plain=plain)
+    link = Transport(
+        url,
+        secret.strip(),
+        timeout_seconds=timeout_seconds,
+        patience_seconds=patience_seconds,
+        ca=None if ca is None else os.fspath(ca),
+    )
+    try:
+        return Connection(link)
+    except BaseException:
+        link.close()
+        raise
+
+
+class Connection:
+    """A service as one analyst sees it. ``connection["people"]`` is a table.
+
+    The same interface as local tables: a program that takes a table runs on either.
+    """
+
+    def __init__(self, link: Transport) -> None:
+        self._link = link
+        self._analyst = self.me().analyst  # knows at once whether address, version and key fit
+
+    def me(self) -> Me:
+        """Who asks, and what is left of each table."""
+        found = self._link.get("me")
+        me = line(Me, found)
+        return Me(me.analyst, tuple(line(AccountLine, one) for one in found["tables"]))
+
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables that may be asked."""
+        return tuple(account.table for account in self.me().tables)
+
+    def table(self, name: str) -> RemoteTable:
+        """A table, to be asked as a local one."""
+        found = self._link.get("tables", name)
+        try:
+            terms = Terms(
+                Schema.from_dict(found["schema"]), Adjacency(found["adjacency"]), found["batch"]
+            )
+        except (KeyError, TypeError, ValueError):
+            raise ServiceError(
+                f"what the service says about table {name!r} is not in the form of version 1: "
+                "client and service do not fit."
+            ) from None
+        return RemoteTable(RemoteDesk(self._link, name, terms), WHOLE)
+
+    def __getitem__(self, name: str) -> RemoteTable:
+        return self.table(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables())
+
+    def partition(self, handle: str) -> RemotePartition:
+        """A partition that was kept with :meth:`RemotePartition.keep`."""
+        found = self._link.get("partitions", handle)
+        here: RemoteTable | RemotePartition = self.table(found["table"])
+        for step in found["plan"]:
+            here = self._take(here, step)
+        if not isinstance(here, RemotePartition) or here.keys() != tuple(found["keys"]):
+            raise ServiceError(f"partition {handle!r} does not fit its table any more.")
+        return here.kept(handle)
+
+    def _take(
+        self, here: RemoteTable | RemotePartition, step: dict[str, Any]
+    ) -> RemoteTable | RemotePartition:
+        match here, step["op"]:
+            case RemoteTable(), "where":
+                return here.where(step["predicate"])
+            case ((RemoteTable() | RemotePartition()), "partition"):
+                return here.partition(step["by"], edges=step["edges"], values=step["values"])
+            case RemoteTable(), "partition_tree":
+                return here.partition(self._tree(step))
+            case RemotePartition(), "part":
+                return here[step["key"]]
+            case RemotePartition(), "split":
+                cells = {s["cell"]: (s["column"], s["threshold"]) for s in step["splits"]}
+                return here.split(cells)
+        raise ServiceError(f"this client does not know the step {step['op']!r}: it is too old.")
+
+    def _tree(self, step: dict[str, Any]) -> Tree:
+        if step.get("document") is not None:
+            model = from_dict(step["document"])
+        else:
+            model = self.model(step["model"])
+        return model.trees[step.get("tree", 0)] if isinstance(model, Forest) else model
+
+    def jobs(self) -> list[Job]:
+        """The jobs of this analyst, whichever program started them."""
+        return [Job(self._link, one) for one in self._link.get("jobs")["jobs"]]
+
+    def job(self, id: str) -> Job:  # noqa: A002 - the word that the service uses
+        """One job by its id."""
+        return Job(self._link, self._link.get("jobs", id))
+
+    def models(self) -> list[ModelLine]:
+        """The models of this analyst."""
+        return [line(ModelLine, one) for one in self._link.get("models")["models"]]
+
+    def model(self, id: str) -> Tree | Forest:  # noqa: A002 - the word that the service uses
+        """One model by its id: the same frozen model as from a local table."""
+        return fetch(self._link, id)
+
+    def ledger(self) -> list[LedgerLine]:
+        """The lines of the ledger about this analyst's accounts."""
+        lines: list[LedgerLine] = []
+        after: int | None = 0
+        while after is not None:
+            found = self._link.get("ledger", after=after)
+            lines += [line(LedgerLine, one) for one in found["lines"]]
+            after = found["next"]
+        return lines
+
+    def contribute(self, table: str, plan: PartyPlan, party: str) -> Contribution:
+        """Have the owner of a table follow a plan of several owners; returns the signed counts.
+
+        Privacy
+        -------
+        The party's share of epsilon is charged to this analyst's account. Asked again, the same
+        contribution comes back, free.
+        """
+        body = {"party": party, "plan": document(plan.to_json())}
+        return Contribution.from_bytes(self._link.post("tables", table, "contribute", body=body))
+
+    def close(self) -> None:
+        self._link.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Connection to {self._link.url} as {self._analyst!r}>"
+
+
+def _check_address(url: str, *, plain: bool) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise PlanError(f"the address of a service begins with https://, not {url[:80]!r}.")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise PlanError(
+            "the address of a service has no user, query or fragment; the key is apart."
+        )
+    if parts.scheme == "http" and not plain and not _is_here(parts.hostname):
+        raise ServiceError(
+            f"http:// to {parts.hostname} would show the key and all answers to everyone on the way. "
+            "Use https://, or plain=True where the way is protected otherwise."
+        )
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

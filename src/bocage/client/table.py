@@ -1,0 +1,188 @@
+"""A table behind a service, asked exactly as a local one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn, cast
+
+from bocage.accounting import MemoryAccount
+from bocage.client.bar import bar
+from bocage.client.desk import RemoteDesk, Step, amount
+from bocage.client.jobs import Job, Progress
+from bocage.client.transport import document
+from bocage.epsilon import LARGEST, Epsilon
+from bocage.errors import BocageError, PlanError
+from bocage.learners import Learner
+from bocage.learners.base import quiet
+from bocage.model import Tree, to_dict
+from bocage.plan import Predicate, to_text
+from bocage.plan.predicate import Value
+from bocage.private import EpsilonLike, PrivatePartition, PrivateTable
+from bocage.private.query import Place
+from bocage.private.table import Described, HasLeaves, Released
+
+_NOT_HERE = MemoryAccount.of(Epsilon(LARGEST))  # charges and balances are the service's
+
+
+class RemoteTable(PrivateTable):
+    """Rows behind a service. Get one from :meth:`Connection.table`.
+
+    It has the interface of :class:`bocage.PrivateTable`. `where`, `partition`, `preview`, `dry_run`
+    and the plan of a learner are worked out here, from the public schema; questions go to the
+    service, and a learner's `fit` runs there as a job.
+    """
+
+    _desk: RemoteDesk
+
+    def __init__(self, desk: RemoteDesk, place: Place) -> None:
+        super().__init__(desk, _NOT_HERE, place)
+
+    def where(self, predicate: Predicate | str) -> RemoteTable:
+        place = _place(super().where(predicate))
+        text = predicate if isinstance(predicate, str) else to_text(predicate)
+        return RemoteTable(self._desk.after({"op": "where", "predicate": text}), place)
+
+    def partition(
+        self,
+        by: str | HasLeaves,
+        *,
+        edges: Sequence[Value] | None = None,
+        values: Sequence[str] | None = None,
+    ) -> RemotePartition:
+        place = _place(super().partition(by, edges=edges, values=values))
+        if isinstance(by, str):
+            return RemotePartition(self._desk.after(_by_column(by, edges, values)), place)
+        if not isinstance(by, Tree):
+            raise PlanError("a remote table is parted by a column or by a bocage.model.Tree.")
+        return RemotePartition(
+            self._desk.after({"op": "partition_tree", "document": to_dict(by)}), place
+        )
+
+    def learn(
+        self,
+        learner: Described,
+        fit: Callable[[PrivateTable, EpsilonLike, Progress], Released],  # noqa: ARG002 - runs there
+        epsilon: EpsilonLike,
+        progress: Progress,
+    ) -> Released:
+        """Run a learner at the service, with a progress bar unless `progress` is given.
+
+        An interrupt (Ctrl-C) leaves the job running: it is paid for. See :meth:`Job.wait`.
+
+        Privacy
+        -------
+        The service charges `epsilon` before the job begins, and runs the same learner.
+        """
+        job = self.start(cast("Learner", learner), epsilon)
+        if progress is not quiet:
+            return cast("Released", job.wait(progress))
+        with bar(f"{learner.name} on {self._desk.table}") as told:
+            return cast("Released", job.wait(told))
+
+    def start(self, learner: Learner, epsilon: EpsilonLike) -> Job:
+        """Start a learner at the service and do not wait: the job returned can be waited for."""
+        learner.plan(self.schema, epsilon)  # refused in the same words as there, and sooner
+        body = {
+            "learner": learner.name,
+            "parameters": learner.parameters(),
+            "epsilon": str(Epsilon.of(epsilon)),
+            "plan": self._desk.plan,
+        }
+        found = self._desk.link.post("tables", self._desk.table, "learn", body=body)
+        return Job(self._desk.link, document(found)["status"])
+
+    def reserve(self, *_: object, **__: object) -> NoReturn:
+        """Refused: what a learner reserves is spent beside the rows."""
+        raise PlanError(
+            "a remote table cannot be read from here. A learner's fit runs at the service; own "
+            "algorithms ask questions."
+        )
+
+    def once(self, *_: object, **__: object) -> NoReturn:
+        """Refused: what is released under a key is made beside the rows."""
+        self.reserve()
+
+    def spent(self) -> Epsilon:
+        return amount(self._desk.balance()["spent"])
+
+    def remaining(self) -> Epsilon:
+        return amount(self._desk.balance()["remaining"])
+
+    def epsilon_for(self, plus_minus: float, method: str, *args: object) -> Epsilon:
+        return self.preview().epsilon_for(plus_minus, method, *args)
+
+    def __repr__(self) -> str:
+        at = f"RemoteTable {self._desk.table!r} at {self._desk.link.url}"
+        try:
+            left = self._desk.balance(patience=0)["remaining"]
+        except BocageError:
+            return f"<{at}>"
+        return f"<{at}, epsilon {left} left>"
+
+
+class RemotePartition(PrivatePartition):
+    """Parts of a table behind a service, with the interface of :class:`bocage.PrivatePartition`."""
+
+    _desk: RemoteDesk
+
+    def __init__(self, desk: RemoteDesk, place: Place) -> None:
+        super().__init__(desk, _NOT_HERE, place)
+
+    def __getitem__(self, key: str) -> RemoteTable:
+        place = _place(super().__getitem__(key))
+        return RemoteTable(self._desk.after({"op": "part", "key": key}), place)
+
+    def partition(
+        self,
+        by: str,
+        *,
+        edges: Sequence[Value] | None = None,
+        values: Sequence[str] | None = None,
+    ) -> RemotePartition:
+        place = _place(super().partition(by, edges=edges, values=values))
+        return RemotePartition(self._desk.after(_by_column(by, edges, values)), place)
+
+    def split(self, splits: Mapping[int, tuple[str, int | None]]) -> RemotePartition:
+        place = _place(super().split(splits))
+        cells = [
+            {"cell": cell, "column": column, "threshold": threshold}
+            for cell, (column, threshold) in splits.items()
+        ]
+        return RemotePartition(self._desk.after({"op": "split", "splits": cells}), place)
+
+    def keep(self) -> str:
+        """Have the service keep this partition; the handle returned finds it again for days.
+
+        See :meth:`Connection.partition`. Its parts go on costing their maximum.
+        """
+        found = self._desk.link.post(
+            "tables", self._desk.table, "partitions", body={"plan": self._desk.plan}
+        )
+        return str(document(found)["handle"])
+
+    def kept(self, handle: str) -> RemotePartition:
+        """The same partition, asked by its handle instead of its steps."""
+        desk = replace(self._desk, steps=({"op": "handle", "handle": handle},))
+        return RemotePartition(desk, self._place)
+
+    def __repr__(self) -> str:
+        return f"<RemotePartition of {self._desk.table!r} into {len(self)} parts>"
+
+
+def _place(local: PrivateTable | PrivatePartition) -> Place:
+    """The rows and cells that a local table would stand for: remote ones are told apart alike."""
+    return local._place  # noqa: SLF001 - of a table that was made for this
+
+
+def _by_column(by: str, edges: Sequence[Value] | None, values: Sequence[str] | None) -> Step:
+    step: Step = {"op": "partition", "by": by}
+    if edges is not None:
+        step["edges"] = [_plain(edge) for edge in edges]
+    if values is not None:
+        step["values"] = list(values)
+    return step
+
+
+def _plain(edge: Value) -> Any:
+    return edge if isinstance(edge, int | float | str) else str(edge)
