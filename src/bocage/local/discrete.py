@@ -147,12 +147,15 @@ class ValueClass(Distortion):
 
     def texts(self, attribute: Attribute) -> Sequence[str]:
         column = numeric(attribute, self.kind)
-        return [
+        texts = [
             f"{number(column.edge(a))} to {number(column.edge(b - 1))}"
             if column.step is not None
             else f"[{number(column.edge(a))}, {number(column.edge(b))})"
             for a, b in pairwise(self.bounds(column))
         ]
+        if len(set(texts)) < len(texts):  # the edges differ beyond the digits that are printed
+            return [f"class {place}" for place in range(1, len(texts) + 1)]
+        return texts
 
     def privacy(self, attribute: Attribute) -> Privacy:
         """Of the narrowest class: what everybody has at least."""

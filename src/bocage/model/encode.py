@@ -24,7 +24,7 @@ def encode(schema: Schema, rows: Any, columns: Sequence[str]) -> dict[str, Ints]
     whole numbers or booleans, a numeric column is numbers.
     """
     names = columns or _names(rows)[:1]  # a model without tests still answers once per row
-    found = {name: _column(rows, name) for name in names}
+    found = {name: column_of(rows, name) for name in names}
     if len({len(array) for array in found.values()}) > 1:
         raise ModelError("the columns differ in length.")
     if not columns:
@@ -55,7 +55,8 @@ def _names(rows: Any) -> list[str]:
     return list(names)
 
 
-def _column(rows: Any, name: str) -> pa.Array:
+def column_of(rows: Any, name: str) -> pa.Array:
+    """One column of a table, as Arrow."""
     import pyarrow as pa  # noqa: PLC0415 - importing a model loads no Arrow
 
     if _names(rows).count(name) != 1:
