@@ -12,7 +12,7 @@ from pyarrow import parquet
 from bocage.epsilon import Epsilon
 from bocage.errors import BudgetExceeded, PartyError
 from bocage.mechanisms import Adjacency, SystemNoise
-from bocage.model import load
+from bocage.model import Certificate, load
 from bocage.parties import Contribution, Signer, contribute, merge
 from parties.owners import NAMES, PATIENTS, column_plan, opened, row_plan, rows
 from private.noises import RecordingNoise
@@ -103,7 +103,14 @@ def test_the_certificate_of_owners_of_rows_states_price_owners_and_variance(tmp_
     ]
     words = certificate.statement()
     assert "merged from 2 contributions" in words
-    assert "Every person is in one owner's table only" in words
+    assert "from the tables 'patients' of 2 owners" in words
+    assert "By the owners' declaration no person is in two of these tables:" in words
+    assert "table of 'south': epsilon 0.5, entry 4 of their ledger" in words
+    assert "no ledger knows the charges of all" in words
+    assert "The table's ledger" not in words
+    assert certificate.entry is None
+    assert Certificate.from_dict(certificate.to_dict()) == certificate
+    assert "Every person is in the table of one owner and pays epsilon = 0.5" in words
     assert "a variance of 144" in words  # 2 contributions x 2 x (3 trees / 0.5)**2
     assert "not compared with a list" in words
 

@@ -63,5 +63,16 @@ def show_certificate(screen: Console, model: Model) -> None:
     screen.print(Text(certificate.statement(), style=style))
 
 
+def show_noise(screen: Console, model: Model) -> None:
+    """What noise the batches of a forest left in its counts, and whether to rebuild it."""
+    from rich.text import Text
+
+    from bocage.learners import noise_after
+
+    if isinstance(model, Forest) and model.certificate.batches:
+        heading(screen, "Noise")
+        screen.print(Text(noise_after(model).advice))
+
+
 def trees_of(model: Tree | Forest) -> tuple[Tree, ...]:
     return model.trees if isinstance(model, Forest) else (model,)

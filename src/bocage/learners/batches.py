@@ -12,6 +12,8 @@ from bocage.learners.base import Learner
 from bocage.model import Batch, Certificate, Forest
 from bocage.private import PrivateTable
 
+MERGED = "merged from"  # how the variant of a model begins that several owners made
+
 
 @dataclass(frozen=True)
 class NoiseAfter:
@@ -35,6 +37,11 @@ class NoiseAfter:
     typical: float
 
     @property
+    def variance(self) -> float:
+        """Of the noise on each count: the sum of the batches' variances."""
+        return self.deviation**2
+
+    @property
     def rebuild(self) -> bool:
         """Whether a rebuild would lift a typical count out of the noise."""
         return self.batches > 1 and self.rebuilt < self.typical < self.deviation
@@ -43,8 +50,8 @@ class NoiseAfter:
     def advice(self) -> str:
         noise = (
             f"After {self.batches} batch{'es' if self.batches > 1 else ''} the noise on every count "
-            f"has a standard deviation of {self.deviation:.1f}; counted at once it would be "
-            f"{self.rebuilt:.1f}. A typical count is {self.typical:.1f}."
+            f"has a variance of {self.variance:.6g}, a standard deviation of {self.deviation:.1f}; "
+            f"counted at once it would be {self.rebuilt:.1f}. A typical count is {self.typical:.1f}."
         )
         if self.rebuild:
             return (
@@ -91,14 +98,42 @@ def with_batch(fresh: Certificate, batch: Batch, known: Certificate | None = Non
     return replace(base, batches=batches, notes=notes)
 
 
+def check_grown(learner: Learner, forest: Forest) -> None:
+    """Refuse a forest that this learner did not grow."""
+    made = forest.certificate
+    if made.learner != learner.name or forest.voting != "counts":
+        raise LearnerError(
+            f"{learner.name} cannot update a forest made by {made.learner}. Nothing was charged."
+        )
+    if made.variant.startswith(MERGED):
+        if made.batches:
+            way = (
+                "Open the new rows as a batch, contribute them to the same plan under a name and a "
+                "key of their own, and merge again: merging is free."
+            )
+        else:
+            way = "To count new rows, draw a new plan: that is a new release."
+        raise LearnerError(
+            "the forest was merged from the contributions of several owners, each with a ledger of "
+            f"their own, so that no one of them updates it. {way} Nothing was charged."
+        )
+    parts = learner.parameters()["parts"]
+    if not is_parted_by(forest, parts):
+        raise LearnerError(
+            f"the forest was not grown with parts={parts}: update it with the parts that its "
+            f"certificate has ({made.variant}). Nothing was charged."
+        )
+
+
+def is_parted_by(forest: Forest, column: str | None) -> bool:
+    """Whether each tree counted the records of one value of this column; None for all records."""
+    return f", parts={column}, attributes=" in forest.certificate.variant
+
+
 def check_update(learner: Learner, forest: Forest, table: PrivateTable) -> str:
     """The name of the batch, or a clear refusal before anything is charged."""
+    check_grown(learner, forest)
     made = forest.certificate
-    parts = f", parts={learner.parameters()['parts']}, attributes="
-    if made.learner != learner.name or forest.voting != "counts":
-        raise LearnerError(f"{learner.name} cannot update a forest made by {made.learner}.")
-    if parts not in made.variant:
-        raise LearnerError("the forest was grown with other parts: update it with the same.")
     if made.schema != table.schema.fingerprint:
         raise LearnerError(
             f"the forest is about a table with another schema than {table.schema.name!r} has now. "

@@ -12,7 +12,7 @@ import numpy as np
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
-from bocage.learners.batches import check_update, with_batch
+from bocage.learners.batches import check_grown, check_update, is_parted_by, with_batch
 from bocage.learners.plan import Plan, Step
 from bocage.learners.sizing import room, shape
 from bocage.learners.structure import Structure, one_per_value, random_structure
@@ -67,8 +67,7 @@ class RandomTrees(Learner):
     def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
         self.check(schema)
         if not self._counts_rows():
-            budget = budget_of(epsilon, 1, self.name)
-            return Plan(self.name, budget, (Step(0, LEAVES, "discrete Laplace", budget),))
+            return self.update_plan(epsilon)
         budget = budget_of(epsilon, 20, self.name)
         size, rest = budget.split([1, 19])
         steps = (
@@ -139,6 +138,20 @@ class RandomTrees(Learner):
         random, most = SystemRandom(), room(labels, trees)
         return [random_structure(schema, attributes, height, random, most) for _ in range(trees)]
 
+    @classmethod
+    def of(cls, forest: Forest) -> RandomTrees:
+        """A learner that updates a forest as it was grown: by the same parts, if there are any."""
+        columns = [None, *(a.name for a in forest.schema.attributes)]
+        grown = [cls(parts=name) for name in columns if is_parted_by(forest, name)]
+        learner = grown[0] if grown else cls()
+        check_grown(learner, forest)
+        return learner
+
+    def update_plan(self, epsilon: EpsilonLike) -> Plan:
+        """What an update asks: one question, whatever the number of trees."""
+        budget = budget_of(epsilon, 1, self.name)
+        return Plan(self.name, budget, (Step(0, LEAVES, "discrete Laplace", budget),))
+
     def update(
         self,
         forest: Forest,
@@ -165,8 +178,8 @@ class RandomTrees(Learner):
         """
         schema = table.schema
         self.check(schema)
-        budget = budget_of(epsilon, 1, self.name)
-        plan = Plan(self.name, budget, (Step(0, LEAVES, "discrete Laplace", budget),))
+        plan = self.update_plan(epsilon)
+        budget = plan.budget
         batch = check_update(self, forest, table)
         memo = plan.memo(**self.parameters(), update=[b.name for b in forest.certificate.batches])
         level = table.reserve(budget, memo)

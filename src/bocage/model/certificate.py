@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from bocage.epsilon import Epsilon
 from bocage.errors import EpsilonError, ModelError
 from bocage.model import reading
+from bocage.model.statement import sentences
 
 MOST_LINES = 2**20
-
-
-_NEIGHBORS = {
-    "add_remove": "one of them has one record more",
-    "replace": "they differ in one record",
-}
 
 
 @dataclass(frozen=True)
@@ -118,6 +112,9 @@ class Certificate:
     batches
         If the model was made from batches: all of them. Then `epsilon`, `plan` and `entry` are
         those of the batch that cost most.
+    owners
+        If the model was merged from contributions: of how many owners. Each has a ledger of their
+        own, so that there is no `entry`; `batches` are then their tables, or `notes` name them.
 
     Privacy
     -------
@@ -140,11 +137,14 @@ class Certificate:
     entry: int | None = None
     notes: tuple[str, ...] = ()
     batches: tuple[Batch, ...] = ()
+    owners: int = 0
 
     def __post_init__(self) -> None:
         names = [batch.name for batch in self.batches]
         if len(set(names)) < len(names):
             raise ModelError(f"a certificate of {self.learner} names a batch twice.")
+        if self.owners and self.entry is not None:
+            raise ModelError("a model of several owners has no ledger entry of its own.")
         if self.epsilon is None:
             return
         asked = _amount(self.epsilon, "the certificate")
@@ -162,62 +162,23 @@ class Certificate:
 
     def statement(self) -> str:
         """The guarantee in plain words."""
-        return "\n".join(self._sentences())
-
-    def _sentences(self) -> Iterator[str]:
-        made = f"This model was made by {self.learner} ({self.variant}) from table {self.table!r}."
-        if self.epsilon is None:
-            yield made
-            yield (
-                "NO PRIVACY IS GUARANTEED. This variant exists for study. The model may reveal "
-                "facts about single persons whose records it was made from. Do not use it on, or "
-                "publish it from, records that are not public."
-            )
-        else:
-            yield made
-            yield (
-                f"It is differentially private with epsilon = {self.epsilon}: for two tables that "
-                f"are neighbors ({_NEIGHBORS.get(self.adjacency, self.adjacency)}), no model is more "
-                f"than exp({self.epsilon}) times as likely to come from one table as from the other. "
-                "This limits what anyone can learn from the model about any one record, whatever "
-                "else they know."
-            )
-            yield f"The costs of all questions asked add up to epsilon = {self.epsilon}, exactly:"
-            for line in self.plan:
-                shared = "" if line.queries == 1 else f" shared by {line.queries} questions"
-                yield (
-                    f"  level {line.level}: {line.question}: {line.epsilon}{shared} "
-                    f"({line.mechanism})"
-                )
-            if self.batches:
-                yield "By the owner's declaration no person is in two of these batches:"
-                for batch in self.batches:
-                    charged = "" if batch.entry is None else f", ledger entry {batch.entry}"
-                    yield f"  batch {batch.name!r}: epsilon {batch.epsilon}{charged}"
-                yield "A person who is in several batches all the same pays the sum of their costs."
-            if self.entry is None:
-                yield "No ledger: a study on public data. Nothing keeps count of repeated runs."
-            else:
-                yield f"The table's ledger was charged; the charge is entry {self.entry}."
-        if self.mechanisms:
-            yield f"Mechanisms: {', '.join(self.mechanisms)}."
-        yield from self.notes
-        yield f"Schema {self.schema}."
+        return "\n".join(sentences(self))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         document = asdict(self)
         document["plan"] = [asdict(line) for line in self.plan]
         document["batches"] = [asdict(batch) for batch in self.batches]
-        if not self.batches:  # most models: their files read as they always did
-            del document["batches"]
+        for rare in ("batches", "owners"):  # most models have neither, and read as they always did
+            if not document[rare]:
+                del document[rare]
         return document | {"mechanisms": list(self.mechanisms), "notes": list(self.notes)}
 
     @classmethod
     def from_dict(cls, document: Any) -> Self:
         """Read what `to_dict` wrote; refuse anything else."""
         if isinstance(document, dict):
-            document = {"batches": [], **document}
+            document = {"batches": [], "owners": 0, **document}
         entries = reading.keys(document, _names(cls), "a certificate")
         epsilon = entries["epsilon"]
 
@@ -239,6 +200,7 @@ class Certificate:
             plan=tuple(PlanLine.from_dict(line) for line in _list(entries, "plan")),
             entry=_entry(entries["entry"]),
             batches=tuple(Batch.from_dict(batch) for batch in _list(entries, "batches")),
+            owners=reading.whole(entries["owners"], 0, 2**31 - 1, "the owners of a certificate"),
         )
 
 

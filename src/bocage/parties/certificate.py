@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from math import sqrt
 
 from bocage.epsilon import Epsilon
+from bocage.learners.batches import MERGED
+from bocage.learners.rdt import RandomTrees
 from bocage.model import Batch, Certificate, PlanLine
 from bocage.parties.plan import PartyPlan, Share
 
@@ -39,19 +41,18 @@ def certificate_of(
         )
     )
     notes.append(f"The keys of the contributors were {listed}.")
-    entries = list(parties.values())
     return Certificate(
-        learner="rdt",
-        variant=f"merged from {len(parties)} contributions to plan {plan.hash}",
+        learner=RandomTrees.name,
+        variant=f"{MERGED} {len(parties)} contributions to plan {plan.hash}",
         epsilon=str(Epsilon.total([line.cost for line in lines])),
         adjacency=plan.adjacency.value,
         table=plan.schema.name,
         schema=plan.schema.fingerprint,
         plan=tuple(lines),
         mechanisms=("discrete Laplace",),
-        entry=None if None in entries else entries[0],
         notes=tuple(notes),
         batches=batches,
+        owners=len(parties),
     )
 
 
@@ -59,9 +60,8 @@ def _about_rows(plan: PartyPlan, contributions: int) -> Iterator[str]:
     scale = float(plan.scale(plan.shares[0]))
     variance = 2 * scale**2 * contributions
     yield (
-        "Each batch is the table of one owner, and its ledger entry is in that owner's ledger. Every "
-        "person is in one owner's table only, by the owners' declaration, and pays "
-        f"epsilon = {plan.epsilon}; a person in the tables of two owners pays twice that."
+        f"Every person is in the table of one owner and pays epsilon = {plan.epsilon}; one who is in "
+        "the tables of two owners pays twice that."
     )
     yield (
         f"Every count carries the noise of {contributions} contributions: a variance of "

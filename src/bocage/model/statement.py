@@ -1,0 +1,85 @@
+"""A certificate in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bocage.model.certificate import Certificate
+
+_NEIGHBORS = {
+    "add_remove": "one of them has one record more",
+    "replace": "they differ in one record",
+}
+_UNCOUNTED = "Nothing keeps count of repeated runs"
+
+
+def sentences(certificate: Certificate) -> Iterator[str]:
+    """What is guaranteed, what it cost and where that is on record; or that nothing is."""
+    whose = f"table {certificate.table!r}"
+    if certificate.owners:
+        whose = f"the tables {certificate.table!r} of {_number(certificate.owners, 'owner')}"
+    yield f"This model was made by {certificate.learner} ({certificate.variant}) from {whose}."
+    epsilon = certificate.epsilon
+    if epsilon is None:
+        yield (
+            "NO PRIVACY IS GUARANTEED. This variant exists for study. The model may reveal "
+            "facts about single persons whose records it was made from. Do not use it on, or "
+            "publish it from, records that are not public."
+        )
+    else:
+        yield (
+            f"It is differentially private with epsilon = {epsilon}: for two tables that are "
+            f"neighbors ({_NEIGHBORS.get(certificate.adjacency, certificate.adjacency)}), no model "
+            f"is more than exp({epsilon}) times as likely to come from one table as from the other. "
+            "This limits what anyone can learn from the model about any one record, whatever "
+            "else they know."
+        )
+        yield f"The costs of all questions asked add up to epsilon = {epsilon}, exactly:"
+        for line in certificate.plan:
+            shared = "" if line.queries == 1 else f" shared by {line.queries} questions"
+            yield f"  level {line.level}: {line.question}: {line.epsilon}{shared} ({line.mechanism})"
+        yield from _parts(certificate)
+        yield _ledgers(certificate)
+    if certificate.mechanisms:
+        yield f"Mechanisms: {', '.join(certificate.mechanisms)}."
+    yield from certificate.notes
+    yield f"Schema {certificate.schema}."
+
+
+def _parts(certificate: Certificate) -> Iterator[str]:
+    """The batches of one owner, or the tables of several owners, and what each of them cost."""
+    if not certificate.batches:
+        return
+    owners, several = certificate.owners, "tables" if certificate.owners else "batches"
+    whose = "owners'" if owners else "owner's"
+    yield f"By the {whose} declaration no person is in two of these {several}:"
+    for part in certificate.batches:
+        name = f"{'table of' if owners else 'batch'} {part.name!r}"
+        charged = f"entry {part.entry} of their ledger" if owners else f"ledger entry {part.entry}"
+        charged = "no ledger" if part.entry is None else charged
+        yield f"  {name}: epsilon {part.epsilon}, {charged}"
+    yield f"A person who is in several {several} all the same pays the sum of their costs."
+
+
+def _ledgers(certificate: Certificate) -> str:
+    """Where the charges are on record."""
+    if certificate.owners:
+        return (
+            "Every owner has a ledger of their own, or none, as is said for each of them; no ledger "
+            "knows the charges of all."
+        )
+    if certificate.batches:
+        missing = [part for part in certificate.batches if part.entry is None]
+        if not missing:
+            return "The ledger was charged for every batch, by the entries above."
+        if len(missing) < len(certificate.batches):
+            return f"For batches without an entry there was no ledger. {_UNCOUNTED} on them."
+    if certificate.entry is None:
+        return f"No ledger: a study on public data. {_UNCOUNTED}."
+    return f"The table's ledger was charged; the charge is entry {certificate.entry}."
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
