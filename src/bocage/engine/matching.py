@@ -67,7 +67,7 @@ def hash_texts(edges: Any, data: Any, hashes: Any) -> None:
         start, stop = np.int64(edges[i]), np.int64(edges[i + 1])
         mixed = np.uint64(stop - start)
         while start < stop:
-            size = min(stop - start, _WORD)
+            size: Any = min(stop - start, _WORD)
             word = np.uint64(0)
             if start + _WORD <= len(data):
                 at = np.uint64(start)  # in this form the compiler loads the bytes at once

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import inf
 from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 from bocage.accounting import MemoryAccount
+from bocage.engine.recall import Recall
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import EpsilonError, PlanError
 from bocage.mechanisms import Adjacency, SystemNoise
@@ -112,7 +114,8 @@ class PrivateTable(Askable):
         if self._place != WHOLE:  # the owner reads in the ledger which rows were asked about
             memo = memo_of({"reserve": memo, **self._place.describe()})
         account = self._account.reserve(Epsilon.of(epsilon), memo)
-        return Level(self._desk, account, self._place.where, self._place.cells)
+        desk = replace(self._desk, engine=Recall(self._desk.engine))
+        return Level(desk, account, self._place.where, self._place.cells)
 
     def once(
         self, key: str, epsilon: EpsilonLike, memo: str, release: Callable[[Level], bytes]

@@ -128,7 +128,7 @@ def most_scans(learner, plan):
 def test_a_level_is_one_scan_per_question_whatever_the_number_of_nodes(case):
     schema, learner, epsilon, _ = case
     desk, *_ = fit_on_a_ledger(*case, silent=True)
-    assert desk.engine.scans == len(desk.draws)
+    assert desk.engine.scans <= len(desk.draws)
     assert desk.engine.scans <= most_scans(learner, learner.plan(schema, epsilon))
 
 
@@ -149,8 +149,9 @@ def test_the_number_of_scans_does_not_grow_with_the_tree():
     )
     few, small = scans(DiffPID3(2), narrow, some_rows(narrow, 1, 400))
     many, large = scans(DiffPID3(2), wide, some_rows(wide, 1, 400))
-    assert (few, small) == (6, 7)  # three counts, two choices, one histogram of the leaves
-    assert (many, large) == (6, 43)
+    # Of six questions, the count of the root and two choices: the rest follows from the choices.
+    assert (few, small) == (3, 7)
+    assert (many, large) == (3, 43)
 
 
 @pytest.mark.parametrize("name", GREEDY)
