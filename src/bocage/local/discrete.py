@@ -105,11 +105,15 @@ class ValueClass(Distortion):
 
     @classmethod
     def of_privacy(cls, attribute: Attribute, percent: float, confidence: float = 0.95) -> Self:
-        """Classes as wide as gives `percent` privacy of the range at this confidence."""
+        """Classes that are each wide enough for `percent` privacy of the range."""
         width = ceil(steps_of(attribute, percent, confidence, cls.kind) / confidence - 1e-9)
-        made = cls(width)
-        made.check(attribute)
-        return made
+        classes = attribute.cells // width
+        if classes < 2:
+            raise SurveyError(
+                f"{attribute.name!r}: classes with {percent:g} % privacy leave only one, and "
+                "nothing would be told. Ask for less, or for another distortion."
+            )
+        return cls(edges=tuple(attribute.cells * k // classes for k in range(1, classes)))
 
     def check(self, attribute: Attribute) -> None:
         column = numeric(attribute, self.kind)
