@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Self
 
-from bocage.accounting import Ledger, LedgerAccount, MemoryAccount, open_ledger
+from bocage.accounting import Account, Ledger, LedgerAccount, MemoryAccount, open_ledger
 from bocage.engine.sources import open_engine
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import PlanError
@@ -35,12 +35,24 @@ class ProtectedTable:
     def schema(self) -> Schema:
         return self._desk.terms.schema
 
-    def analyst(self, name: str, budget: EpsilonLike) -> PrivateTable:
-        """The table as one analyst sees it, with a budget below the cap over all analysts."""
-        scope = self._ledger.analyst(self._scope, name, Epsilon.of(budget))
+    def analyst(
+        self,
+        name: str,
+        budget: EpsilonLike | None = None,
+        *,
+        through: Callable[[Account], Account] | None = None,
+    ) -> PrivateTable:
+        """The table as one analyst sees it, with a budget below the cap over all analysts.
+
+        Without `budget` the analyst must have an account. `through` puts something between the
+        questions and the account, such as a service that has to know what was charged.
+        """
+        cap = None if budget is None else Epsilon.of(budget)
+        scope = self._ledger.analyst(self._scope, name, cap)
         if self._desk.terms.batch is not None:
             scope = scope.partition(BATCHES).part(self._desk.terms.batch)
-        return PrivateTable(self._desk, LedgerAccount(self._ledger, scope), WHOLE)
+        account: Account = LedgerAccount(self._ledger, scope)
+        return PrivateTable(self._desk, through(account) if through else account, WHOLE)
 
     def freeze(self) -> None:
         """Refuse every charge to this table until it is thawed."""

@@ -1,0 +1,94 @@
+"""An account as the service holds it: it knows whether a request was charged, and under which key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bocage.accounting import Account, MemoryAccount, Scope
+from bocage.epsilon import Epsilon
+
+
+def nothing(entry: int) -> None:
+    """After the charge, go on at once."""
+
+
+@dataclass
+class Admission:
+    """One request on its way: before its charge it may be told why it is refused, after it not.
+
+    Attributes
+    ----------
+    request
+        The key under which the ledger makes the charge once, or None.
+    admitted
+        Called with the entry after the charge and before a row is read.
+    keep
+        Whether the answer is also kept under the request, so that new noise that was paid for once
+        is drawn once: for questions asked afresh.
+    entry
+        The ledger entry that pays, once there is one.
+    kept
+        The answer that is kept under the request.
+    """
+
+    request: str | None = None
+    admitted: Callable[[int], None] = nothing
+    keep: bool = False
+    entry: int | None = None
+    kept: bytes | None = None
+
+    @property
+    def name(self) -> str:
+        """The key under which the answer to the request is kept."""
+        return f"request {self.request}"
+
+
+class WatchedAccount:
+    """An account of the ledger that tells an `Admission` of its charges.
+
+    Privacy
+    -------
+    It adds nothing to and takes nothing from what is charged: every call goes to the account.
+    """
+
+    def __init__(self, account: Account, admission: Admission) -> None:
+        self._account, self._admission = account, admission
+
+    @property
+    def scope(self) -> Scope:
+        return self._account.scope
+
+    def charge(self, epsilon: Epsilon, memo: str, request: str | None = None) -> int:
+        number = self._account.charge(epsilon, memo, request or self._admission.request)
+        self._admission.entry = number
+        self._admission.admitted(number)
+        return number
+
+    def reserve(self, epsilon: Epsilon, memo: str) -> MemoryAccount:
+        number = self.charge(epsilon, memo)
+        return MemoryAccount.of(epsilon, scope=self.scope, number=number)
+
+    def partition(self, name: str) -> WatchedAccount:
+        return WatchedAccount(self._account.partition(name), self._admission)
+
+    def part(self, name: str) -> WatchedAccount:
+        return WatchedAccount(self._account.part(name), self._admission)
+
+    def spent(self) -> Epsilon:
+        return self._account.spent()
+
+    def remaining(self) -> Epsilon:
+        return self._account.remaining()
+
+    def store_answer(self, key: str, body: bytes, number: int) -> bytes:
+        if self._admission.keep:
+            self._admission.kept = self._account.store_answer(self._admission.name, body, number)
+        return self._account.store_answer(key, body, number)
+
+    def kept(self) -> bytes | None:
+        """What is kept under the request, if it was answered before."""
+        return self._account.stored_answer(self._admission.name)
+
+    def stored_answer(self, key: str) -> bytes | None:
+        return self._account.stored_answer(key)

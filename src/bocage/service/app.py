@@ -1,0 +1,94 @@
+"""The application: routes, errors of one shape, and the gate around them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio.to_thread
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from bocage._version import __version__
+from bocage.errors import BocageError, NotFound, RequestInvalid
+from bocage.service import problems
+from bocage.service.gate import Gate
+from bocage.service.home import Home
+from bocage.service.routes import jobs, ledger, models, queries, system, tables
+from bocage.service.service import Service
+
+_DESCRIPTION = """Ask questions of records that you may not see. Every answer is noisy, charged to a
+budget before a row is read, and carries its error bar and its ledger number. Errors have one shape:
+`{"error": {"code", "message", "hint"}}`."""
+
+
+def create_app(home: Home, service: Service | None = None) -> Callable[..., Awaitable[None]]:
+    """The service of a home as an ASGI application."""
+    served = service or Service(home)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        limiter = anyio.to_thread.current_default_thread_limiter()
+        limiter.total_tokens = served.settings.threads
+        await anyio.to_thread.run_sync(served.start)
+        yield
+        await anyio.to_thread.run_sync(served.close)
+
+    app = FastAPI(
+        title="Bocage",
+        version=__version__,
+        description=_DESCRIPTION,
+        openapi_url="/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.service = served
+    for part in (tables, queries, jobs, models, ledger, system):
+        app.include_router(part.routes)
+    app.add_exception_handler(BocageError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _internal)
+    return Gate(app, served)
+
+
+def from_environment() -> Callable[..., Awaitable[None]]:
+    """The application of a worker process: home and flags come in the environment."""
+    return create_app(Home.open(os.environ["BOCAGE_HOME"]))
+
+
+async def _refused(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, BocageError)  # noqa: S101 - registered for these
+    return _response(problems.status_of(error), error)
+
+
+async def _invalid(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for these
+    found = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
+    return _response(422, RequestInvalid(_printable("; ".join(found))[:1000]))
+
+
+async def _http(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for these
+    if error.status_code == 404:
+        return _response(404, NotFound("there is nothing at this address."))
+    refused = RequestInvalid(_printable(str(error.detail)))
+    return _response(error.status_code, refused, error.headers)
+
+
+async def _internal(_: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - the gate logs it
+    return JSONResponse({"error": problems.INTERNAL.model_dump()}, 500)
+
+
+def _response(status: int, error: BocageError, more: Any = None) -> JSONResponse:
+    body = {"error": problems.body_of(error).model_dump()}
+    return JSONResponse(body, status, {**problems.headers_of(error), **(more or {})})
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,44 @@
+"""How often one key may ask: a bucket of tokens for each, in each worker process."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from bocage.errors import RateLimited
+
+MOST_BUCKETS = 10_000
+
+
+class Limited(RateLimited):
+    """Too many requests; after some seconds there may be more."""
+
+    def __init__(self, message: str, seconds: int) -> None:
+        self.seconds = seconds
+        super().__init__(f"{message} Wait {seconds} s.")
+
+
+class Buckets:
+    """Buckets that hold `burst` tokens and fill at `rate` a second; a request takes one."""
+
+    def __init__(
+        self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rate, self._burst, self._clock = rate, burst, clock
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def take(self, key: str) -> int:
+        """0 if the request may pass, else how many whole seconds to wait."""
+        with self._lock:
+            now = self._clock()
+            level, then = self._levels.pop(key, (self._burst, now))
+            level = min(self._burst, level + (now - then) * self._rate)
+            passes = level >= 1
+            self._levels[key] = (level - 1 if passes else level, now)
+            while len(self._levels) > MOST_BUCKETS:
+                self._levels.popitem(last=False)
+        return 0 if passes else max(1, math.ceil((1 - level) / self._rate))

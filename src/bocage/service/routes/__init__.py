@@ -1,0 +1,1 @@
+"""The routes, one file per resource. They translate; everything else happens elsewhere."""

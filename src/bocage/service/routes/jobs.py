@@ -1,0 +1,111 @@
+"""Models in the making."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from anyio import to_thread
+from fastapi import Query, Response
+from fastapi.responses import StreamingResponse
+
+from bocage.errors import BocageError
+from bocage.service import problems, wire
+from bocage.service.records import OPEN, Job
+from bocage.service.routes.common import Caller, Id, IdempotencyKey, Served, TableName, router
+from bocage.service.service import Service
+
+routes = router()
+EVENT_SECONDS = 0.25
+Limit = Annotated[int, Query(ge=1, le=1000)]
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "`event: progress` with a job for every level, `event: end` with the last",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+
+@routes.post(
+    "/tables/{table}/learn",
+    tags=["learning"],
+    status_code=202,
+    responses={200: {"model": wire.LearnPreview, "description": "The plan and its price"}},
+)
+def learn(
+    service: Served,
+    analyst: Caller,
+    table: TableName,
+    request: wire.LearnRequest,
+    *,
+    idempotency_key: IdempotencyKey = None,
+    response: Response,
+) -> wire.JobAccepted | wire.LearnPreview:
+    """Price a model, or grow it as a job whose whole price is charged before this answers."""
+    made = service.jobs.learn(analyst, table, request, idempotency_key)
+    if isinstance(made, wire.LearnPreview):
+        response.status_code = 200
+        return made
+    return wire.JobAccepted(job=made.id, status=document(made))
+
+
+@routes.get("/jobs", tags=["learning"])
+def list_jobs(service: Served, analyst: Caller, limit: Limit = 100) -> list[wire.JobDocument]:
+    """The jobs of this analyst, newest first."""
+    return [document(job) for job in service.records.jobs(analyst, limit)]
+
+
+@routes.get("/jobs/{job}", tags=["learning"])
+def show_job(service: Served, analyst: Caller, job: Id) -> wire.JobDocument:
+    """How far a job is."""
+    return document(service.records.job(analyst, job))
+
+
+@routes.delete("/jobs/{job}", tags=["learning"])
+def cancel_job(service: Served, analyst: Caller, job: Id) -> wire.JobDocument:
+    """End a job before its next level. What was charged stays charged."""
+    return document(service.jobs.cancel(analyst, job))
+
+
+@routes.get(
+    "/jobs/{job}/events", tags=["learning"], response_class=StreamingResponse, responses=_STREAM
+)
+async def follow_job(service: Served, analyst: Caller, job: Id) -> StreamingResponse:
+    """The progress of a job as server-sent events, until it ends."""
+    first = await to_thread.run_sync(service.records.job, analyst, job)
+    return StreamingResponse(_events(service, first), media_type="text/event-stream")
+
+
+async def _events(service: Service, job: Job) -> AsyncIterator[str]:
+    shown: Job | None = None
+    quiet = 0.0
+    while True:
+        if job != shown:
+            shown, quiet = job, 0.0
+            name = "progress" if job.state in OPEN else "end"
+            yield f"event: {name}\ndata: {document(job).model_dump_json()}\n\n"
+            if name == "end":
+                return
+        elif quiet >= 15:
+            quiet = 0.0
+            yield ": still here\n\n"  # so that no proxy takes the silence for an end
+        await asyncio.sleep(EVENT_SECONDS)
+        quiet += EVENT_SECONDS
+        try:
+            job = await to_thread.run_sync(_look, service, job)
+        except BocageError as error:
+            yield f"event: error\ndata: {problems.body_of(error).model_dump_json()}\n\n"
+            return
+
+
+def _look(service: Service, job: Job) -> Job:
+    """The job as it is now, for someone who may still see it."""
+    service.tables.require_open(job.analyst, job.table)
+    return service.records.job(job.analyst, job.id)
+
+
+def document(job: Job) -> wire.JobDocument:
+    error = None if job.error is None else wire.ErrorBody.model_validate_json(job.error)
+    facts = {name: value for name, value in vars(job).items() if name not in ("analyst", "error")}
+    return wire.JobDocument(**facts, error=error)

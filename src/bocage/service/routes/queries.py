@@ -1,0 +1,40 @@
+"""Questions, and partitions that are kept."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from bocage.service import queries, wire
+from bocage.service.routes.common import Caller, Id, IdempotencyKey, Served, TableName, router
+
+routes = router()
+
+
+@routes.post("/tables/{table}/query", tags=["questions"])
+def ask_a_question(
+    service: Served,
+    analyst: Caller,
+    table: TableName,
+    request: wire.QueryRequest,
+    idempotency_key: IdempotencyKey = None,
+) -> wire.AnswerDocument:
+    """Release, price or rehearse one question. A release is charged before a row is read."""
+    answer = queries.query(service, analyst, table, request, idempotency_key)
+    return wire.AnswerDocument.model_construct(**asdict(answer))
+
+
+@routes.post("/tables/{table}/partitions", tags=["questions"])
+def keep_a_partition(
+    service: Served, analyst: Caller, table: TableName, request: wire.PartitionRequest
+) -> wire.PartitionDocument:
+    """Keep a partition under a handle. What is spent on its parts costs the maximum."""
+    return queries.keep_partition(service, analyst, table, request)
+
+
+@routes.get("/partitions/{handle}", tags=["questions"])
+def show_a_partition(service: Served, analyst: Caller, handle: Id) -> wire.PartitionDocument:
+    """A kept partition: its plan and the keys of its parts."""
+    kept = service.records.handle(analyst, handle)
+    steps = wire.PartitionRequest.model_validate({"plan": kept.plan}).plan
+    keys = queries.partition_keys(service, analyst, kept.table, steps)
+    return wire.PartitionDocument(handle=kept.id, table=kept.table, plan=steps, keys=keys)

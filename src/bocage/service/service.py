@@ -1,0 +1,77 @@
+"""One worker process of a service: what it has open, and what it looks after between requests."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Self
+
+from bocage.errors import BocageError
+from bocage.service import keys
+from bocage.service.home import Home
+from bocage.service.jobs import LOST, Jobs
+from bocage.service.metrics import Metrics
+from bocage.service.records import Records
+from bocage.service.tables import Tables
+
+_LOG = logging.getLogger("bocage.service")
+
+
+class Service:
+    """Everything that requests need. Engines open here, before the first request."""
+
+    def __init__(self, home: Home) -> None:
+        self.home, self.settings = home, home.settings
+        self.worker = keys.new_id()
+        self.metrics = Metrics()
+        self.signer = home.signer()
+        self.registry = home.open_registry()
+        self.records = Records(home.registry_address)
+        self.ledger = home.open_ledger()
+        self.tables = Tables(self.registry, self.ledger, home.ledger_address)
+        self.jobs = Jobs(self)
+        self._closing = threading.Event()
+        self._keeper = threading.Thread(target=self._keep, daemon=True)
+
+    def start(self) -> Self:
+        """Open the tables, and go on looking for new ones."""
+        self._look()
+        self._keeper.start()
+        return self
+
+    def _keep(self) -> None:
+        while not self._closing.wait(self.settings.poll_seconds):
+            self._look()
+
+    def _look(self) -> None:
+        try:
+            self.records.beat(self.worker)
+            self.tables.refresh()
+            self.metrics.tables(len(self.tables.names))
+            if lost := self.records.sweep(LOST.model_dump_json()):
+                _LOG.warning("%d jobs of lost workers were ended", lost)
+        except BocageError as error:  # a database that is away may come back
+            _LOG.error("%s: %s", type(error).__name__, error)
+
+    def healthy(self) -> bool:
+        """Whether ledger and registry can be used."""
+        try:
+            self.ledger.head()
+            self.registry.tables()
+        except BocageError as error:
+            _LOG.error("%s: %s", type(error).__name__, error)
+            return False
+        return True
+
+    def close(self) -> None:
+        self._closing.set()
+        self.jobs.close()
+        if self._keeper.is_alive():
+            self._keeper.join(10)
+        try:
+            self.records.leave(self.worker)
+        except BocageError as error:
+            _LOG.error("%s: %s", type(error).__name__, error)
+        self.tables.close()
+        for store in (self.records, self.registry, self.ledger):
+            store.close()

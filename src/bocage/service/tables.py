@@ -1,0 +1,122 @@
+"""The tables that a worker has open. They open at its start or registration, not in a request."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import replace
+
+from bocage.accounting import Account, Ledger, Scope, State
+from bocage.errors import BocageError, NotFound, ScopeClosed, Unavailable
+from bocage.private import PrivateTable, ProtectedTable, protect
+from bocage.service.accounts import Admission, WatchedAccount
+from bocage.service.registry import Registered, Registry
+
+_LOG = logging.getLogger("bocage.service")
+
+
+class Tables:
+    """The registered tables of one worker process, and what analysts may do with them."""
+
+    def __init__(self, registry: Registry, ledger: Ledger, ledger_address: str) -> None:
+        self._registry, self.ledger, self._address = registry, ledger, ledger_address
+        self._open: dict[str, tuple[Registered, ProtectedTable]] = {}
+        self._lock = threading.Lock()
+
+    def refresh(self) -> None:
+        """Open what was registered since, close what was removed or registered anew."""
+        with self._lock:
+            known = {table.name: table for table in self._registry.tables()}
+            for name, (opened, owner) in list(self._open.items()):
+                if name not in known or not _same(known[name], opened):
+                    del self._open[name]
+                    owner.close()
+            for name, table in known.items():
+                if name not in self._open:
+                    self._try(table)
+
+    def _try(self, table: Registered) -> None:
+        try:
+            owner = protect(
+                *(table.source, table.schema),
+                ledger=self._address,
+                cap=table.cap,
+                adjacency=table.adjacency,
+                noise=table.noise,
+                batch=table.batch or None,
+            )
+        except BocageError as error:
+            _LOG.error("table %s is not open: %s", table.name, error)
+            return
+        self._open[table.name] = (table, owner)
+        _LOG.info("table %s is open", table.name)
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(self._open)
+
+    def granted(self, analyst: str) -> list[tuple[Registered, str]]:
+        """The tables of an analyst and the state of each."""
+        known = {table.name: table for table in self._registry.tables()}
+        grants = self._registry.grants(analyst)
+        return [
+            (known[name], self._state(known[name], analyst, grant))
+            for name, grant in grants.items()
+            if name in known
+        ]
+
+    def registered(self, analyst: str, name: str) -> tuple[Registered, str]:
+        """One table of an analyst. A table of others is as little there as none."""
+        for table, state in self.granted(analyst):
+            if table.name == name:
+                return table, state
+        raise NotFound(f"there is no table {name!r} for this key. GET /v1/tables lists yours.")
+
+    def require_open(self, analyst: str, name: str) -> Registered:
+        """The table, if the analyst may use it now."""
+        table, state = self.registered(analyst, name)
+        if state != "open":
+            raise ScopeClosed(
+                f"table {name!r} is {state}. Ask the data owner. Nothing was charged."
+            )
+        return table
+
+    def asked_by(
+        self, analyst: str, name: str, admission: Admission | None = None
+    ) -> tuple[PrivateTable, WatchedAccount]:
+        """A table as an analyst may ask it, and the account that it charges."""
+        self.require_open(analyst, name)
+        opened = self._open.get(name)
+        if opened is None:
+            raise Unavailable(f"table {name!r} is being opened. Try again in a moment.")
+        watched: list[WatchedAccount] = []
+
+        def through(account: Account) -> Account:
+            watched.append(WatchedAccount(account, admission or Admission()))
+            return watched[0]
+
+        table = opened[1].analyst(analyst, through=through)
+        return table, watched[0]
+
+    def is_ready(self, name: str) -> bool:
+        return name in self._open
+
+    def close(self) -> None:
+        with self._lock:
+            for _, owner in self._open.values():
+                owner.close()
+            self._open.clear()
+
+    def _state(self, table: Registered, analyst: str, grant: str) -> str:
+        if grant != "open":
+            return grant
+        scope = Scope.table(table.scope)
+        states = [self.ledger.balance(one).state for one in (scope, scope.analyst(analyst))]
+        for state in (State.REVOKED, State.FROZEN):
+            if state in states:
+                return state.value
+        return "revoked" if State.ABSENT in states else "open"
+
+
+def _same(one: Registered, other: Registered) -> bool:
+    return replace(one, cap=other.cap) == other
