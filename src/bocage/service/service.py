@@ -13,6 +13,7 @@ from bocage.service.jobs import LOST, Jobs
 from bocage.service.metrics import Metrics
 from bocage.service.records import Records
 from bocage.service.tables import Tables
+from bocage.service.warming import warm_up
 
 _LOG = logging.getLogger("bocage.service")
 
@@ -35,6 +36,8 @@ class Service:
 
     def start(self) -> Self:
         """Open the tables, and go on looking for new ones."""
+        if self.settings.warm_up:
+            warm_up()
         self._look()
         self._keeper.start()
         return self

@@ -62,6 +62,7 @@ class Settings:
     poll_seconds: float = _setting(
         1.0, "How often a worker looks for new tables and lost workers.", 0.05, 60
     )
+    warm_up: bool = _setting(True, "Load and compile everything before the first request.")
     metrics: bool = _setting(True, "Serve /metrics to this machine itself.")
 
     @classmethod

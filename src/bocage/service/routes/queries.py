@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from fastapi import Response
 
 from bocage.service import queries, wire
 from bocage.service.routes.common import Caller, Id, IdempotencyKey, Served, TableName, router
@@ -10,17 +10,17 @@ from bocage.service.routes.common import Caller, Id, IdempotencyKey, Served, Tab
 routes = router()
 
 
-@routes.post("/tables/{table}/query", tags=["questions"])
+@routes.post("/tables/{table}/query", tags=["questions"], response_model=wire.AnswerDocument)
 def ask_a_question(
     service: Served,
     analyst: Caller,
     table: TableName,
     request: wire.QueryRequest,
     idempotency_key: IdempotencyKey = None,
-) -> wire.AnswerDocument:
+) -> Response:
     """Release, price or rehearse one question. A release is charged before a row is read."""
     answer = queries.query(service, analyst, table, request, idempotency_key)
-    return wire.AnswerDocument.model_construct(**asdict(answer))
+    return Response(answer.to_json(), media_type="application/json")
 
 
 @routes.post("/tables/{table}/partitions", tags=["questions"])
