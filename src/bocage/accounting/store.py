@@ -8,9 +8,10 @@ import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar, Protocol
 
+from bocage.accounting.group import Writers
 from bocage.errors import LedgerError
 
 Value = int | str | bytes | None
@@ -33,6 +34,7 @@ class Store(ABC):
     begin_read: ClassVar[str]
     take_lock: ClassVar[str]  # what takes the write lock, if beginning to write does not
     database_error: type[Exception]
+    timeout_seconds: float
 
     def __init__(self) -> None:
         self._reset()
@@ -48,6 +50,7 @@ class Store(ABC):
         self._idle: list[Any] = []
         self._busy: list[Any] = []
         self._closed = False
+        self._writers = Writers(weakref.proxy(self))  # no cycle: a dropped store closes at once
 
     @abstractmethod
     def recognize(self) -> None:
@@ -73,36 +76,41 @@ class Store(ABC):
         """What the database itself finds wrong with its files."""
         return []
 
-    @contextmanager
-    def write(self) -> Iterator[Run]:
-        """Hold the write lock; on leaving, the changes are durable, or none was made."""
-        with self._transaction(self.begin_write) as run:
-            if self.take_lock:
-                run(self.take_lock)
-            yield run
+    def write(self) -> AbstractContextManager[Run]:
+        """Hold the write lock; on leaving, the changes are durable, or none was made.
+
+        Threads that write at the same time share a commit; each can still fail alone.
+        """
+        return self._writers.write()
 
     @contextmanager
     def read(self) -> Iterator[Run]:
         """See one consistent state, without waiting for writers."""
-        with self._transaction(self.begin_read) as run:
-            yield run
-
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[Run]:
-        committing = False
-        connection = self._begin(begin)
+        connection = self._begin(self.begin_read)
         try:
             yield lambda sql, *values: self.run(connection, sql, values)
-            committing = True
             self.run(connection, "COMMIT", ())
         except self.database_error as error:
-            self._discard(connection)
-            raise self.explain(error, committing=committing) from error
+            self.discard(connection)
+            raise self.explain(error, committing=False) from error
         except BaseException:
-            self._roll_back(connection)
+            self.roll_back(connection)
             raise
         else:
-            self._give_back(connection)
+            self.give_back(connection)
+
+    def begin_writing(self) -> Any:
+        """A connection in a transaction that holds the write lock; give it back or discard it."""
+        connection = self._begin(self.begin_write)
+        try:
+            if self.take_lock:
+                self.run(connection, self.take_lock, ())
+        except BaseException as error:
+            self.discard(connection)
+            if isinstance(error, self.database_error):
+                raise self.explain(error, committing=False) from error
+            raise
+        return connection
 
     def _begin(self, begin: str) -> Any:
         """Take an idle connection or make one; replace one that a restarted server has dropped."""
@@ -111,7 +119,7 @@ class Store(ABC):
             try:
                 self.run(connection, begin, ())
             except BaseException as error:
-                self._discard(connection)
+                self.discard(connection)
                 if not isinstance(error, self.database_error):
                     raise
                 if not (reused and self.lost(connection)):
@@ -134,7 +142,8 @@ class Store(ABC):
             self._busy.append(connection)
         return connection, False
 
-    def _give_back(self, connection: Any) -> None:
+    def give_back(self, connection: Any) -> None:
+        """Keep a connection for the next transaction."""
         with self._lock:
             self._busy.remove(connection)
             if not self._closed:
@@ -142,15 +151,16 @@ class Store(ABC):
                 return
         connection.close()
 
-    def _roll_back(self, connection: Any) -> None:
+    def roll_back(self, connection: Any) -> None:
+        """End a transaction without its changes."""
         try:
             self.run(connection, "ROLLBACK", ())
         except self.database_error:
-            self._discard(connection)
+            self.discard(connection)
         else:
-            self._give_back(connection)
+            self.give_back(connection)
 
-    def _discard(self, connection: Any) -> None:
+    def discard(self, connection: Any) -> None:
         """Close after a failure: that rolls back whatever state the transaction was in."""
         with self._lock:
             self._busy.remove(connection)

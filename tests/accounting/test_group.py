@@ -1,0 +1,156 @@
+"""Threads that charge at once share a commit: as exact as one after another, only sooner done."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from bocage.accounting import open_ledger
+from bocage.accounting.sqlite import SQLiteStore
+from bocage.epsilon import Epsilon
+from bocage.errors import BudgetExceeded, LedgerBusy, LedgerError
+
+ONE = Epsilon.of("0.001")
+
+
+class Watched(SQLiteStore):
+    """Counts commits, and holds or breaks them at will."""
+
+    def __init__(self, path):
+        self.commits, self.gate, self.broken = 0, threading.Event(), False
+        self.gate.set()
+        super().__init__(path, timeout_seconds=5)
+
+    def run(self, connection, sql, values):
+        if sql == "COMMIT":
+            self.gate.wait()
+            self.commits += 1
+            if self.broken and self.commits > 1:
+                raise sqlite3.OperationalError("disk I/O error")
+        return super().run(connection, sql, values)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with open_ledger(tmp_path / "ledger.db", create=True) as made:
+        made._store.close()
+        made._store = Watched(tmp_path / "ledger.db")
+        yield made
+
+
+@pytest.fixture
+def ann(ledger):
+    return ledger.analyst(ledger.table("people", Epsilon.of(1)), "ann", Epsilon.of("0.1"))
+
+
+def held(ledger, threads, work):
+    """Let threads work while the first commit is held, so that the others gather behind it."""
+    ledger._store.gate.clear()
+    with ThreadPoolExecutor(threads) as pool:
+        first = pool.submit(work, 0)
+        while not ledger._store._writers._turn.locked():
+            pass
+        others = [pool.submit(work, i) for i in range(1, threads)]
+        while ledger._store._writers._coming < threads - 1:
+            pass
+        ledger._store.commits = 0
+        ledger._store.gate.set()
+        return [one.exception() or one.result() for one in (first, *others)]
+
+
+def test_those_who_come_while_another_commits_share_the_next_commit(ledger, ann):
+    entries = held(ledger, 20, lambda i: ledger.charge(ann, ONE, f"question {i}"))
+    assert ledger._store.commits == 2  # the first alone, then the nineteen together
+    first = entries[0].number
+    assert sorted(entry.number for entry in entries) == [*range(first, first + 20)]
+    assert ledger.spent(ann) == ONE * 20
+    assert ledger.verify().ok
+
+
+def test_one_who_is_refused_fails_alone(ledger, ann):
+    def work(i):
+        return ledger.charge(ann, Epsilon.of("0.2") if i % 2 else ONE, f"question {i}")
+
+    outcomes = held(ledger, 20, work)
+    assert [isinstance(one, BudgetExceeded) for one in outcomes] == [False, True] * 10
+    assert ledger.spent(ann) == ONE * 10
+    assert ledger.verify().ok
+
+
+def test_the_cap_holds_however_many_ask_at_once(ledger, ann):
+    def work(_):
+        try:
+            ledger.charge(ann, ONE, "question")
+        except BudgetExceeded:
+            return 0
+        return 1
+
+    with ThreadPoolExecutor(32) as pool:
+        accepted = sum(pool.map(work, range(160)))
+    assert accepted == 100
+    assert ledger.spent(ann) == Epsilon.of("0.1")
+    assert ledger.verify().ok
+
+
+def test_the_same_request_at_once_is_charged_once(ledger, ann):
+    entries = held(ledger, 10, lambda _: ledger.charge(ann, ONE, "question", "key"))
+    assert len({entry.number for entry in entries}) == 1
+    assert ledger.spent(ann) == ONE
+
+
+def test_a_commit_that_fails_fails_for_all_who_share_it(ledger, ann):
+    ledger._store.broken = True  # from the second commit on
+    outcomes = held(ledger, 8, lambda i: ledger.charge(ann, ONE, f"question {i}"))
+    ledger._store.broken = False
+    assert not isinstance(outcomes[0], LedgerError)
+    assert all(isinstance(one, LedgerError) for one in outcomes[1:])
+    assert ledger.spent(ann) == ONE
+    ledger.charge(ann, ONE, "afterwards")
+    assert ledger.verify().ok
+
+
+def test_a_statement_that_fails_is_taken_back_alone(ledger, ann):
+    def work(i):
+        if i != 3:
+            return ledger.charge(ann, ONE, f"question {i}")
+        with ledger._store.write() as run:
+            run("INSERT INTO nowhere VALUES (1)")
+        return None
+
+    outcomes = held(ledger, 6, work)
+    assert [isinstance(one, LedgerError) for one in outcomes] == [i == 3 for i in range(6)]
+    assert ledger.spent(ann) == ONE * 5
+
+
+def test_who_waits_too_long_for_other_threads_is_told(ledger, ann):
+    ledger._store.timeout_seconds = 0.1
+    ledger._store.gate.clear()
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(ledger.charge, ann, ONE, "first")
+        while not ledger._store._writers._turn.locked():
+            pass
+        late = pool.submit(ledger.charge, ann, ONE, "late")
+        assert isinstance(late.exception(), LedgerBusy)
+        ledger._store.gate.set()
+        first.result()
+    assert ledger.spent(ann) == ONE
+
+
+def test_if_the_one_who_should_commit_gives_up_another_does(ledger, ann):
+    writers = ledger._store._writers
+    with writers._lock:
+        writers._coming += 1  # somebody who seems to come, and never does
+
+    def gives_up():
+        with writers._lock:
+            writers._coming -= 1
+
+    later = threading.Timer(0.2, gives_up)
+    later.start()
+    ledger.charge(ann, ONE, "question")
+    later.join()
+    assert ledger.spent(ann) == ONE
+    assert writers._open is None
