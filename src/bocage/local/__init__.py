@@ -12,6 +12,12 @@ Srikant 2000).
     records, files       what is sent, with the fingerprint of its survey
     keep                 a person's memory of what they sent
     bocage-local.mjs     the person's side in a browser, from the same survey file
+    reconstruct          the distribution of true answers, from what was sent
+    intervals            the partition that it works on
+    learner              trees from distorted records
+    growth, answers, association, trees, growing, grown, mdl
+                         their parameters and the steps of growing one
+    generator            the made-up people of the paper
 """
 
 from bocage.local.additive import Gaussian, Laplace, Uniform
@@ -19,7 +25,9 @@ from bocage.local.discrete import Clear, RandomizedResponse, ValueClass
 from bocage.local.distortion import Distortion
 from bocage.local.files import read_records, write_records
 from bocage.local.keep import Kept
+from bocage.local.learner import FewRecords, SurveyTree
 from bocage.local.privacy import Privacy
+from bocage.local.reconstruct import Reconstruction, reconstruct
 from bocage.local.records import Records, true_codes
 from bocage.local.spoken import spoken
 from bocage.local.survey import Survey
@@ -27,16 +35,20 @@ from bocage.local.survey import Survey
 __all__ = [
     "Clear",
     "Distortion",
+    "FewRecords",
     "Gaussian",
     "Kept",
     "Laplace",
     "Privacy",
     "RandomizedResponse",
+    "Reconstruction",
     "Records",
     "Survey",
+    "SurveyTree",
     "Uniform",
     "ValueClass",
     "read_records",
+    "reconstruct",
     "spoken",
     "true_codes",
     "write_records",

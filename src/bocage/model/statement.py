@@ -22,7 +22,9 @@ def sentences(certificate: Certificate) -> Iterator[str]:
         whose = f"the tables {certificate.table!r} of {_number(certificate.owners, 'owner')}"
     yield f"This model was made by {certificate.learner} ({certificate.variant}) from {whose}."
     epsilon = certificate.epsilon
-    if epsilon is None:
+    if certificate.adjacency == "local":
+        yield from _at_the_source(certificate)
+    elif epsilon is None:
         yield (
             "NO PRIVACY IS GUARANTEED. This variant exists for study. The model may reveal "
             "facts about single persons whose records it was made from. Do not use it on, or "
@@ -46,6 +48,25 @@ def sentences(certificate: Certificate) -> Iterator[str]:
         yield f"Mechanisms: {', '.join(certificate.mechanisms)}."
     yield from certificate.notes
     yield f"Schema {certificate.schema}."
+
+
+def _at_the_source(certificate: Certificate) -> Iterator[str]:
+    """What holds because every person distorted their own record."""
+    yield "Nobody saw a record: every person distorted their own before it was sent."
+    if certificate.epsilon is None:
+        yield (
+            "NO PRIVACY IS GUARANTEED FOR WHOLE RECORDS: some answers were sent without local "
+            "differential privacy. What protects each answer, if anything, stands below."
+        )
+    else:
+        yield (
+            f"The records have local differential privacy with epsilon = {certificate.epsilon}: "
+            "whatever was sent, and so whatever this model is, no true record makes it more than "
+            f"exp({certificate.epsilon}) times as likely as another does. It is the sum over the "
+            "answers, exactly:"
+        )
+        for line in certificate.plan:
+            yield f"  {line.question}: {line.epsilon} ({line.mechanism})"
 
 
 def _parts(certificate: Certificate) -> Iterator[str]:

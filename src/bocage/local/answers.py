@@ -1,0 +1,110 @@
+"""What people answered, and the interval that each record is counted in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bocage.local import growing
+from bocage.local.association import by_order, by_value
+from bocage.local.discrete import ValueClass
+from bocage.local.distortion import Distortion
+from bocage.local.growth import Growth
+from bocage.local.intervals import Intervals, number_of_intervals, partition, starts
+from bocage.local.kernel import Edges
+from bocage.local.reconstruct import reconstruct
+from bocage.schema import Attribute, Categorical
+
+Ints = NDArray[np.int64]
+Rows = NDArray[np.int32]
+
+
+class Answers:
+    """Answers of people, and the interval that each is counted in.
+
+    Parameters
+    ----------
+    columns
+        The attributes, and how each was distorted.
+    answers
+        The codes that were sent: a row for each person, a column for each attribute.
+    labels, classes
+        The code of each person's label, and how many labels there are.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[tuple[Attribute, Distortion]],
+        answers: Rows,
+        labels: Ints,
+        classes: int,
+        growth: Growth,
+    ) -> None:
+        self.attributes = [attribute for attribute, _ in columns]
+        self.distortions = [distortion for _, distortion in columns]
+        self.answers, self.labels, self.classes = answers, labels, classes
+        self.growth = growth
+        self.codes = np.empty(answers.shape, np.uint16)
+        self.edges: list[Edges] = [np.arange(2)] * len(columns)
+        self.multiway = np.array([isinstance(a, Categorical) for a in self.attributes])
+        self.sent = [distortion.outputs(attribute) for attribute, distortion in columns]
+        self._partition = lru_cache(maxsize=1024)(self._new_partition)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def everyone(self) -> Rows:
+        return np.arange(len(self), dtype=np.int32)
+
+    def take_as_sent(self, *, whole: bool) -> None:
+        """Take every answer for the truth: by itself, or in intervals that reach as far as it."""
+        for column, (attribute, sent) in enumerate(zip(self.attributes, self.sent, strict=True)):
+            answers = self.answers[:, column].astype(np.int64)
+            intervals = self._intervals(len(self))
+            distortion = self.distortions[column]
+            if isinstance(distortion, ValueClass):
+                self.codes[:, column] = answers
+                self.edges[column] = np.array(distortion.bounds(attribute))
+                continue
+            if whole or self.multiway[column] or len(sent) <= intervals:
+                self.codes[:, column] = answers - sent.start
+                self.edges[column] = np.arange(sent.start, sent.stop + 1)
+                continue
+            place = np.arange(sent.start, sent.stop) * intervals // attribute.cells
+            self.codes[:, column] = place[answers - sent.start] - place[0]
+            self.edges[column] = starts(
+                np.arange(place[0], place[-1] + 2), attribute.cells, intervals
+            )
+
+    def take_reconstructed(self, rows: Rows, columns: Sequence[int], *, by_class: bool) -> None:
+        """Reconstruct some columns from some rows, and give these rows their intervals."""
+        groups = self.labels if by_class else np.zeros_like(self.labels)
+        for column in columns:
+            parts = self._partition(column, self._intervals(len(rows)))
+            sent = self.sent[column]
+            counts = np.zeros((self.classes if by_class else 1, len(sent)), np.int64)
+            growing.count_answers(self.answers, column, groups, rows, sent.start, counts)
+            estimated = self._estimate(counts, parts)
+            found = (by_value if self.multiway[column] else by_order)(counts, estimated)
+            growing.associate(
+                self.answers, column, groups, rows, sent.start,
+                found.first, found.size, found.line, found.bounds, self.codes,
+            )  # fmt: skip
+            self.edges[column] = parts.edges
+
+    def _estimate(self, counts: Ints, parts: Intervals) -> NDArray[np.float64]:
+        """How many records of each group lie in each interval."""
+        coarse = np.zeros((len(counts), parts.answers), np.int64)
+        for group, line in enumerate(counts):
+            coarse[group] = np.bincount(parts.place, line, parts.answers)
+        found = reconstruct(coarse, parts.kernel, self.growth.stop)
+        return np.asarray(found.shares * counts.sum(axis=1, keepdims=True), np.float64)
+
+    def _intervals(self, records: int) -> int:
+        return self.growth.intervals or number_of_intervals(records)
+
+    def _new_partition(self, column: int, intervals: int) -> Intervals:
+        return partition(self.attributes[column], self.distortions[column], intervals)

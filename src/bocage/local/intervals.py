@@ -1,0 +1,75 @@
+"""Intervals of values and of answers, and how the one become the other.
+
+Agrawal & Srikant (2000), section 4.2: as many intervals as give 100 records each, but 10 to 100. The
+answers have intervals of the same width on a grid of their own, which reaches as far as they do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bocage.errors import LearnerError
+from bocage.local.distortion import Distortion
+from bocage.local.kernel import Edges, Kernel
+from bocage.schema import Attribute, Categorical
+
+RECORDS_PER_INTERVAL = 100
+FEWEST, MOST = 10, 100
+
+
+def number_of_intervals(records: int) -> int:
+    """The paper's rule: an average of 100 records in an interval, 10 to 100 intervals."""
+    return min(max(records // RECORDS_PER_INTERVAL, FEWEST), MOST)
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """The partition of one attribute.
+
+    Parameters
+    ----------
+    edges
+        Interval i of the values holds the codes ``edges[i] .. edges[i + 1] - 1``.
+    place
+        The interval of every answer, from the lowest that can be sent on.
+    kernel
+        Values x answers: the probability of an answer, given the value.
+    """
+
+    edges: Edges
+    place: NDArray[np.int64]
+    kernel: Kernel
+
+    @property
+    def answers(self) -> int:
+        """Number of intervals of the answers."""
+        return int(self.kernel.shape[1])
+
+
+def partition(attribute: Attribute, distortion: Distortion, intervals: int) -> Intervals:
+    """Part the values of an attribute and the answers to it.
+
+    Categories, and numbers on a coarse grid, have an interval for each.
+    """
+    if intervals < 2:
+        raise LearnerError(f"a partition has two intervals at least, not {intervals}.")
+    cells, sent = attribute.cells, distortion.outputs(attribute)
+    whole = isinstance(attribute, Categorical) or cells <= intervals
+    edges = np.arange(cells + 1) if whole else starts(np.arange(intervals + 1), cells, intervals)
+    codes = np.arange(sent.start, sent.stop)
+    if whole or len(sent) <= intervals:  # each answer by itself
+        ends, place = np.append(codes, sent.stop), codes - sent.start
+    else:
+        place = codes * intervals // cells
+        ends = starts(np.arange(place[0], place[-1] + 2), cells, intervals)
+        ends[[0, -1]] = sent.start, sent.stop
+        place -= place[0]
+    return Intervals(edges, place, distortion.kernel(attribute, edges, ends))
+
+
+def starts(numbers: NDArray[np.int64], cells: int, intervals: int) -> Edges:
+    """The first code whose interval, ``code * intervals // cells``, is the given one."""
+    return -(-numbers * cells // intervals)

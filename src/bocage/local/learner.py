@@ -1,0 +1,171 @@
+"""From distorted records to a released tree, with a certificate of what the distortion guarantees."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bocage.epsilon import Epsilon
+from bocage.errors import LearnerError
+from bocage.local.discrete import Clear
+from bocage.local.growth import Growth
+from bocage.local.intervals import RECORDS_PER_INTERVAL, number_of_intervals
+from bocage.local.records import Records
+from bocage.local.survey import Survey
+from bocage.model import Certificate, PlanLine, Tree
+from bocage.schema import Categorical, Numeric
+
+LOCAL = "local"  # the certificate's word for: whatever one person's record was
+
+
+class FewRecords(UserWarning):
+    """There are too few records to reconstruct a distribution from."""
+
+
+@dataclass(frozen=True)
+class SurveyTree(Growth):
+    """A decision tree from distorted records (Agrawal & Srikant 2000, section 4).
+
+    Parameters
+    ----------
+    algorithm
+        ``"byclass"`` reconstructs the distribution of every attribute for the records of each label,
+        ``"local"`` does so again at every node, ``"global"`` for all records together;
+        ``"randomized"`` takes the answers for the truth, and ``"original"`` is the same tree from
+        records in the clear.
+    intervals
+        How many intervals a numeric attribute has. None: 100 records in each, but 10 to 100.
+    stop
+        When a reconstruction ends: ``"chi_square"``, the paper's rule, or ``"convergence"``.
+    small
+        Local reconstructs at nodes with so many records at least.
+    fewest
+        A node with fewer records is not split.
+    most_depth
+        Levels of the tree.
+    prune
+        Whether a split must be worth the bits that describe it (Mehta, Agrawal & Rissanen 1995).
+    attributes
+        The columns that may be tested; None for all.
+
+    Privacy
+    -------
+    Post-processing: whatever is done here, a person's protection is that of the record that they
+    sent. The certificate sums it up, and claims nothing if one answer, the label included, was sent
+    without local differential privacy.
+
+    Examples
+    --------
+    ::
+
+        records = read_records(survey, "answers.parquet")
+        tree = SurveyTree("byclass").fit(records)
+        tree.save("model.json")
+    """
+
+    attributes: tuple[str, ...] | None = None
+
+    def fit(self, records: Records) -> Tree:
+        """Grow a tree. Its predictions are for records that are not distorted."""
+        from bocage.local.answers import Answers  # noqa: PLC0415 - who answers a survey compiles nothing
+        from bocage.local.trees import grow  # noqa: PLC0415 - likewise
+
+        survey = records.survey
+        label = survey.schema.label
+        if label is None:
+            raise LearnerError(
+                f"survey {survey.schema.name!r} asks for no label, so nothing can be predicted."
+            )
+        chosen = self._chosen(survey)
+        self._check(survey, chosen, len(records))
+        matrix = np.empty((len(records), len(chosen)), np.int32)
+        for at, name in enumerate(chosen):
+            matrix[:, at] = records.codes[name]
+        columns = [(survey.schema[name], survey.distortions[name]) for name in chosen]
+        labels = np.ascontiguousarray(records.codes[label.name], np.int64)
+        grown = grow(Answers(columns, matrix, labels, label.cells, self))
+        place = [attribute.name for attribute in survey.schema.attributes]
+        grown.column = [c if c < 0 else place.index(chosen[c]) for c in grown.column]
+        grown.counts = _true_counts(survey, label, grown.counts)
+        return grown.freeze(survey.schema, certificate(survey, self.algorithm))
+
+    def _chosen(self, survey: Survey) -> list[str]:
+        known = [attribute.name for attribute in survey.schema.attributes]
+        chosen = known if self.attributes is None else list(self.attributes)
+        if not chosen or len(set(chosen)) < len(chosen):
+            raise LearnerError("attributes are one or more columns, each named once.")
+        for name in chosen:
+            if name not in known:
+                raise LearnerError(
+                    f"survey {survey.schema.name!r} does not ask for the attribute {name!r:.60}. It "
+                    f"asks for {', '.join(map(repr, known))}."
+                )
+        return chosen
+
+    def _check(self, survey: Survey, chosen: list[str], records: int) -> None:
+        if not records:
+            raise LearnerError("there are no records to learn from.")
+        if self.algorithm == "original":
+            for name in [*chosen, survey.schema.label.name]:  # type: ignore[union-attr] # it has one
+                if not isinstance(survey.distortions[name], Clear):
+                    raise LearnerError(
+                        f"original takes records in the clear, but the answers to {name!r} were "
+                        "distorted. Choose byclass, or randomized to take them for the truth."
+                    )
+            return
+        intervals = self.intervals or number_of_intervals(records)
+        numeric = any(isinstance(survey.schema[name], Numeric) for name in chosen)
+        if (
+            numeric
+            and self.algorithm != "randomized"
+            and records < RECORDS_PER_INTERVAL * intervals
+        ):
+            warnings.warn(
+                f"{records} records in {intervals} intervals are too few to reconstruct a "
+                f"distribution: {RECORDS_PER_INTERVAL} in each are needed. Collect "
+                f"{RECORDS_PER_INTERVAL * intervals} records, or ask for fewer intervals; the tree "
+                "may follow the noise.",
+                FewRecords,
+                stacklevel=3,
+            )
+
+
+def certificate(survey: Survey, algorithm: str) -> Certificate:
+    """What people who answered this survey are guaranteed, whatever is made of their records."""
+    answers = survey.privacy()
+    whole = survey.record_privacy()
+    lines = tuple(
+        PlanLine(0, f"answer to {answer.name!r}", answer.kind, str(answer.epsilon))
+        for answer in answers
+        if answer.epsilon is not None
+    )
+    return Certificate(
+        learner="SurveyTree",
+        variant=algorithm,
+        epsilon=None if whole.epsilon is None else str(Epsilon.of(whole.epsilon)),
+        adjacency=LOCAL,
+        table=survey.schema.name,
+        schema=survey.schema.fingerprint,
+        plan=lines,
+        mechanisms=tuple(sorted({answer.kind for answer in answers})),
+        notes=(
+            *(answer.words for answer in answers),
+            whole.words,
+            f"Survey {survey.fingerprint}, edition {survey.edition}.",
+        ),
+    )
+
+
+def _true_counts(
+    survey: Survey, label: Categorical, counts: list[NDArray[np.int64]]
+) -> list[NDArray[np.int64]]:
+    """Counts of true labels, estimated where people did not send their label as it is."""
+    distortion = survey.distortions[label.name]
+    if isinstance(distortion, Clear):
+        return counts
+    kernel = distortion.kernel(label)  # true x sent
+    found = np.linalg.solve(kernel.T, np.array(counts, np.float64).T).T
+    return list(np.rint(np.maximum(found, 0)).astype(np.int64))
