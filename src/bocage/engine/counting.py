@@ -50,8 +50,12 @@ def _parallel(
         programs, low, high = shares[number]
         count_rows(codes, programs, counters[number], low, high)
 
-    with ThreadPoolExecutor(len(shares)) as pool:
-        list(pool.map(work, range(len(shares))))
+    # Threads of a question end with it: a process that keeps none can be forked.
+    with ThreadPoolExecutor(max(len(shares) - 1, 1)) as pool:
+        others = [pool.submit(work, number) for number in range(1, len(shares))]
+        work(0)
+        for other in others:
+            other.result()
     return list(counters)
 
 

@@ -6,13 +6,15 @@ open what to do with negative noisy counts; they are raised to 0 first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bocage.learners.binomial import upper_error_rate
-from bocage.model import Tree, TreeBuilder
+from bocage.model import Tree
+from bocage.model.builder import decisions
 
 FloatArray = NDArray[np.float64]
 
@@ -64,25 +66,26 @@ def c45_prune(tree: Tree, sizes: FloatArray, counts: FloatArray, confidence: flo
 def prune_by_gini(tree: Tree) -> Tree:
     """Cut the leaves of a parent whose own class counts are at least as pure as theirs (eq. 27)."""
     counts = np.maximum(tree.counts, 0).astype(float)
-    leaf = np.array([not tree.children(node) for node in range(len(tree))])
+    sizes, gini = counts.sum(axis=1), _gini(counts).tolist()
+    leaf = tree.column < 0
     cut: dict[int, FloatArray] = {}
-    for node in reversed(range(len(tree))):
-        children = list(tree.children(node))
-        if not children or not leaf[children].all():
+    for node in reversed(np.flatnonzero(~leaf).tolist()):
+        children = tree.children(node)
+        below = slice(children[0], children[-1] + 1)
+        if not leaf[below].all():
             continue
-        weights = _shares(counts[children].sum(axis=1))
-        if _gini(counts[node]) >= sum(
-            weight * _gini(counts[child]) for weight, child in zip(weights, children, strict=True)
-        ):
+        weights = _shares(sizes[below]).tolist()
+        if gini[node] >= sum(w * g for w, g in zip(weights, gini[below], strict=True)):
             leaf[node] = True
             cut[node] = counts[node]
     return _cut(tree, cut)
 
 
-def _gini(counts: FloatArray) -> float:
-    """The negative Gini index: 0 for a pure node."""
-    total = counts.sum()
-    return float(((counts / total) ** 2).sum() - 1) if total else 0.0
+def _gini(counts: FloatArray) -> FloatArray:
+    """The negative Gini index of each node: 0 for a pure or an empty one."""
+    totals = counts.sum(axis=1, keepdims=True)
+    parts = counts / np.maximum(totals, 1)
+    return np.where(totals[:, 0] > 0, (parts**2).sum(axis=1) - 1, 0.0)
 
 
 def _shares(amounts: FloatArray) -> FloatArray:
@@ -95,24 +98,30 @@ def _cut(tree: Tree, leaves: Mapping[int, FloatArray]) -> Tree:
     """The same tree with some inner nodes turned into leaves that decide by the given counts."""
     if not leaves:
         return tree
-    built = TreeBuilder(tree.schema)
-    places = [(0, built.root)]
-    while places:
-        old, new = places.pop()
-        if tree.has_total[old]:
-            built.total(new, int(tree.total[old]))
-        if tree.has_counts[old]:
-            built.counts(new, tree.counts[old].tolist())
-        if old in leaves:
-            if not tree.has_counts[old]:
-                built.counts(new, np.rint(leaves[old]).astype(int).tolist())
-            built.label(new, int(leaves[old].argmax()))
-            continue
-        children = list(tree.children(old))
-        if not children:
-            built.label(new, int(tree.label[old]))
-            continue
-        at = int(tree.threshold[old])
-        column = tree.schema.attributes[int(tree.column[old])].name
-        places += zip(children, built.split(new, column, None if at < 0 else at), strict=True)
-    return built.freeze(tree.certificate)
+    column, threshold = tree.column.copy(), tree.threshold.copy()
+    counts, has_counts = tree.counts.copy(), tree.has_counts.copy()
+    label = np.where(tree.is_leaf, tree.label, -1)
+    kept = np.ones(len(tree), np.bool_)
+    for node in np.flatnonzero(~tree.is_leaf).tolist():  # parents come before their children
+        if node in leaves and kept[node]:
+            column[node] = threshold[node] = -1
+            label[node] = leaves[node].argmax()
+            if not has_counts[node]:
+                counts[node], has_counts[node] = np.rint(leaves[node]), True
+        if column[node] < 0 or not kept[node]:
+            kept[list(tree.children(node))] = False
+    number = np.cumsum(kept) - 1
+    children: dict[int, Sequence[int]] = {
+        int(number[node]): number[list(tree.children(node))].tolist()
+        for node in np.flatnonzero(kept & (column >= 0)).tolist()
+    }
+    return replace(
+        tree,
+        column=column[kept],
+        threshold=threshold[kept],
+        label=decisions(children, counts[kept], has_counts[kept], label[kept]),
+        counts=counts[kept],
+        has_counts=has_counts[kept],
+        total=tree.total[kept],
+        has_total=tree.has_total[kept],
+    )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bocage.errors import ModelError
 from bocage.model import shape
@@ -93,13 +94,12 @@ class TreeBuilder:
         for node in order:  # grows while it is walked: level by level
             order += self._nodes[node].children
         nodes = [self._nodes[node] for node in order]
-        decisions = self._decisions(order)
         empty = [0] * self._labels
         return Tree(
             self.schema,
             np.array([node.column for node in nodes]),
             np.array([node.threshold for node in nodes]),
-            np.array([decisions[node] for node in order]),
+            self._decisions()[order],
             np.array([node.counts or empty for node in nodes]),
             np.array([node.counts is not None for node in nodes]),
             np.array([node.total or 0 for node in nodes]),
@@ -107,35 +107,55 @@ class TreeBuilder:
             certificate,
         )
 
-    def _decisions(self, order: list[int]) -> dict[int, int]:
-        below: dict[int, tuple[np.ndarray, np.ndarray, bool]] = {}
-        decisions = {}
-        for number in reversed(order):  # children come before their parents
-            node = self._nodes[number]
-            if node.children:
-                parts = [below.pop(child) for child in node.children]
-                sums = np.sum([counts for counts, _, _ in parts], axis=0)
-                votes = np.sum([votes for _, votes, _ in parts], axis=0)
-                counted = all(counted for _, _, counted in parts)
-            else:
-                sums, votes = np.zeros((2, self._labels), np.int64)
-                counted = node.counts is not None
-                if node.counts is None and node.label is None:
-                    raise ModelError(f"leaf {number} has neither counts nor a decision.")
-                if node.counts is not None:
-                    sums = np.array(node.counts, np.int64)
-            own = node.counts if node.counts is not None else (sums if counted else votes)
-            decision = int(np.argmax(own)) if node.label is None else node.label
-            decisions[number] = decision
-            if not node.children:
-                votes[decision] = 1
-            below[number] = (sums, votes, counted)
-        return decisions
+    def _decisions(self) -> NDArray[np.int32]:
+        """The label of every node, in the order of creation."""
+        nodes, empty = self._nodes, [0] * self._labels
+        return decisions(
+            {i: node.children for i, node in enumerate(nodes) if node.children},
+            np.array([node.counts or empty for node in nodes], np.int64),
+            np.array([node.counts is not None for node in nodes]),
+            np.array([-1 if node.label is None else node.label for node in nodes]),
+        )
 
     def _node(self, number: int) -> _Node:
         if not 0 <= number < len(self._nodes):
             raise ModelError(f"there is no node {number}.")
         return self._nodes[number]
+
+
+def decisions(
+    children: dict[int, Sequence[int]],
+    counts: NDArray[np.int64],
+    has_counts: NDArray[np.bool_],
+    label: NDArray[np.integer],
+) -> NDArray[np.int32]:
+    """What every node decides for; see `TreeBuilder.freeze`.
+
+    Parameters
+    ----------
+    children
+        For every inner node its children, which follow each other, and follow it. Parents in order.
+    counts, has_counts
+        Label counts of the nodes, and which have some.
+    label
+        What is decided already, or -1.
+    """
+    leaf = np.ones(len(label), np.bool_)
+    leaf[list(children)] = False
+    unknown = np.flatnonzero(leaf & ~has_counts & (label < 0))
+    if len(unknown):
+        raise ModelError(f"leaf {unknown[0]} has neither counts nor a decision.")
+    sums, counted = np.where(leaf[:, np.newaxis], counts, 0), has_counts & leaf
+    votes = np.zeros_like(sums)
+    ends = np.flatnonzero(leaf)
+    votes[ends, np.where(label < 0, counts.argmax(axis=1), label)[ends]] = 1
+    for node, below in reversed(children.items()):
+        part = slice(below[0], below[-1] + 1)
+        sums[node], votes[node] = sums[part].sum(axis=0), votes[part].sum(axis=0)
+        counted[node] = counted[part].all()
+    best = np.where(counted, sums.argmax(axis=1), votes.argmax(axis=1))
+    best = np.where(has_counts, counts.argmax(axis=1), best)
+    return np.where(label < 0, best, label).astype(np.int32)
 
 
 def _limited(count: int) -> int:
