@@ -230,5 +230,5 @@ def test_what_is_no_distortion_is_refused_with_its_column(attribute, text):
 def test_classes_are_named_by_their_bounds():
     assert ValueClass(4).texts(YEARS) == ["0 to 3", "4 to 7", "8 to 9"]
     assert ValueClass(500).texts(AGE) == ["[0, 50)", "[50, 100)"]
-    close = Numeric("close", Fraction(10**6), Fraction(10**6) + Fraction(1, 3), cells=9)
+    close = Numeric("close", Fraction(10**11), Fraction(10**11 + 1), cells=9)
     assert ValueClass(3).texts(close) == ["class 1", "class 2", "class 3"]

@@ -20,7 +20,7 @@ from bocage.local.privacy import CONFIDENCES, Privacy, epsilon_words, figure
 from bocage.mechanisms import IntArray
 from bocage.mechanisms.local_loss import loss, response_ratio
 from bocage.mechanisms.local_tables import WHOLE, LocalTable, response_table
-from bocage.schema import Attribute, Categorical, Numeric, number
+from bocage.schema import Attribute, Categorical, Numeric
 
 
 @dataclass(frozen=True)
@@ -151,10 +151,12 @@ class ValueClass(Distortion):
 
     def texts(self, attribute: Attribute) -> Sequence[str]:
         column = numeric(attribute, self.kind)
+
+        def edge(cell: int) -> str:
+            return figure(float(column.edge(cell)), 12)
+
         texts = [
-            f"{number(column.edge(a))} to {number(column.edge(b - 1))}"
-            if column.step is not None
-            else f"[{number(column.edge(a))}, {number(column.edge(b))})"
+            f"{edge(a)} to {edge(b - 1)}" if column.step is not None else f"[{edge(a)}, {edge(b)})"
             for a, b in pairwise(self.bounds(column))
         ]
         if len(set(texts)) < len(texts):  # the edges differ beyond the digits that are printed
@@ -167,7 +169,7 @@ class ValueClass(Distortion):
         cells = min(b - a for a, b in pairwise(self.bounds(column)))
         whole = cells * float(column.width)
         widths = (CONFIDENCES[0] * whole, CONFIDENCES[1] * whole, CONFIDENCES[2] * whole)
-        percent = 100 * CONFIDENCES[1] * cells / span(column)
+        percent = 100 * (CONFIDENCES[1] * cells) / span(column)
         words = (
             f"{column.name}: only the class is sent, such as {self.texts(column)[0]}. The true value "
             f"lies in it for certain; the narrowest class has the width {figure(whole)}, which at "
@@ -240,11 +242,12 @@ class RandomizedResponse(Distortion):
 
     def privacy(self, attribute: Attribute) -> Privacy:
         table = self.table(attribute)
-        others = attribute.cells - 1
+        lies = attribute.cells - 1
+        others = f"each of the {lies} others" if lies > 1 else "the other one"
         words = (
             f"{attribute.name}: the true answer is sent with probability "
-            f"{figure(table.counts[0] / WHOLE)}, and each of the {others} other"
-            f"{'s' if others > 1 else ''} with probability {figure(table.counts[1] / WHOLE)}. "
+            f"{figure(table.counts[0] / WHOLE)}, and {others} with probability "
+            f"{figure(table.counts[1] / WHOLE)}. "
             f"{epsilon_words(self.epsilon)}"
         )
         exact = loss(response_ratio(table))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from math import exp
 
 from bocage.epsilon import Epsilon
@@ -101,6 +101,8 @@ def approximate_words(approximate: Decimal | None) -> str:
     )
 
 
-def figure(x: float) -> str:
-    """A number with three significant digits, written without exponent."""
-    return f"{Decimal(f'{x:.2e}').normalize():f}"
+def figure(x: float, digits: int = 3) -> str:
+    """A number with a few significant digits, written without exponent."""
+    # Halves go up, as in JavaScript: both sides say the same words.
+    rounded = Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal_from_float(x)
+    return f"{rounded.normalize():f}"
