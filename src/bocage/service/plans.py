@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bocage.errors import PlanError
-from bocage.model import Forest, Tree
+from bocage.model import Forest, Tree, from_dict
 from bocage.private import Answer, PrivatePartition, PrivateTable
 from bocage.private.partition import MOST_PARTS
 from bocage.schema import Numeric
@@ -31,7 +31,7 @@ def _next(here: Asked, step: wire.Step, number: int, find_model: FindModel) -> A
         case wire.PartitionStep():
             return here.partition(step.by, edges=step.edges, values=step.values)
         case wire.TreeStep() if isinstance(here, PrivateTable):
-            return here.partition(_tree(find_model(step.model), step.tree))
+            return here.partition(_tree(_model(step, find_model), step.tree))
         case wire.SplitStep() if isinstance(here, PrivatePartition):
             return _split(here, step)
         case wire.PartStep() if isinstance(here, PrivatePartition):
@@ -61,6 +61,14 @@ def _split(here: PrivatePartition, step: wire.SplitStep) -> PrivatePartition:
             f"split: name at least one cell; a partition has at most {MOST_PARTS} parts."
         )
     return here.split(splits)
+
+
+def _model(step: wire.TreeStep, find_model: FindModel) -> Tree | Forest:
+    if step.model is not None and step.document is None:
+        return find_model(step.model)
+    if step.document is not None and step.model is None:
+        return from_dict(step.document)
+    raise PlanError("partition_tree takes a model by its id, or a document: one of the two.")
 
 
 def _tree(model: Tree | Forest, number: int) -> Tree:

@@ -89,6 +89,18 @@ def conflict_of(error: LedgerError) -> Exception:
     return error
 
 
+def balance(
+    service: Service, analyst: str, table: str, request: wire.BalanceRequest
+) -> wire.BalanceDocument:
+    """The account of a table or one of its parts."""
+    whole, _ = service.tables.asked_by(analyst, table)
+    steps = expand(service, analyst, table, request.plan)
+    here = plans.resolve(whole, steps, finder(service, analyst))
+    if isinstance(here, PrivatePartition):
+        raise PlanError("a partition has no account of its own; each of its parts has.")
+    return wire.BalanceDocument(spent=str(here.spent()), remaining=str(here.remaining()))
+
+
 def keep_partition(
     service: Service, analyst: str, table: str, request: wire.PartitionRequest
 ) -> wire.PartitionDocument:

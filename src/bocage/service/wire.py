@@ -50,10 +50,12 @@ class PartitionStep(Document):
 
 
 class TreeStep(Document):
-    """Part the rows by the leaves of a released tree; of a forest, by those of one of its trees."""
+    """Part the rows by the leaves of a tree, or of one tree of a forest: a model by its id, or any
+    public one as `bocage.model` writes it."""
 
     op: Literal["partition_tree"]
-    model: Text
+    model: Text | None = None
+    document: dict[str, Any] | None = None
     tree: Annotated[int, Field(ge=0, le=2**20)] = 0
 
 
@@ -232,6 +234,19 @@ class TableDocument(Document):
     state: Literal["open", "frozen", "revoked"]
     ready: bool
     learners: list[str]
+
+
+class BalanceRequest(Document):
+    """A plan that ends in a table or a part, to look at its account."""
+
+    plan: Steps
+
+
+class BalanceDocument(Document):
+    """What was spent on a part of a table, and the largest charge that would be accepted now."""
+
+    spent: str
+    remaining: str
 
 
 class PartitionRequest(Document):

@@ -23,6 +23,14 @@ def ask_a_question(
     return Response(answer.to_json(), media_type="application/json")
 
 
+@routes.post("/tables/{table}/account", tags=["questions"])
+def show_an_account(
+    service: Served, analyst: Caller, table: TableName, request: wire.BalanceRequest
+) -> wire.BalanceDocument:
+    """What was spent on a part of a table, and what remains. Charges nothing."""
+    return queries.balance(service, analyst, table, request)
+
+
 @routes.post("/tables/{table}/partitions", tags=["questions"])
 def keep_a_partition(
     service: Served, analyst: Caller, table: TableName, request: wire.PartitionRequest
