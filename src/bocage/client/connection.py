@@ -22,6 +22,7 @@ from bocage.private.table import WHOLE
 from bocage.schema import Schema
 
 KEY_VARIABLE = "BOCAGE_KEY"
+_PAGE = 1000
 
 
 def connect(
@@ -137,13 +138,14 @@ class Connection:
             case RemoteTable(), "where":
                 return here.where(step["predicate"])
             case ((RemoteTable() | RemotePartition()), "partition"):
-                return here.partition(step["by"], edges=step["edges"], values=step["values"])
+                edges, values = step.get("edges"), step.get("values")
+                return here.partition(step["by"], edges=edges, values=values)
             case RemoteTable(), "partition_tree":
                 return here.partition(self._tree(step))
             case RemotePartition(), "part":
                 return here[step["key"]]
             case RemotePartition(), "split":
-                cells = {s["cell"]: (s["column"], s["threshold"]) for s in step["splits"]}
+                cells = {s["cell"]: (s["column"], s.get("threshold")) for s in step["splits"]}
                 return here.split(cells)
         raise ServiceError(f"this client does not know the step {step['op']!r}: it is too old.")
 
@@ -155,16 +157,16 @@ class Connection:
         return model.trees[step.get("tree", 0)] if isinstance(model, Forest) else model
 
     def jobs(self) -> list[Job]:
-        """The jobs of this analyst, whichever program started them."""
-        return [Job(self._link, one) for one in self._link.get("jobs")["jobs"]]
+        """The last thousand jobs of this analyst, whichever program started them."""
+        return [Job(self._link, one) for one in self._link.get("jobs", limit=_PAGE)]
 
     def job(self, id: str) -> Job:  # noqa: A002 - the word that the service uses
         """One job by its id."""
         return Job(self._link, self._link.get("jobs", id))
 
     def models(self) -> list[ModelLine]:
-        """The models of this analyst."""
-        return [line(ModelLine, one) for one in self._link.get("models")["models"]]
+        """The last thousand models of this analyst."""
+        return [line(ModelLine, one) for one in self._link.get("models", limit=_PAGE)]
 
     def model(self, id: str) -> Tree | Forest:  # noqa: A002 - the word that the service uses
         """One model by its id: the same frozen model as from a local table."""
@@ -175,7 +177,7 @@ class Connection:
         lines: list[LedgerLine] = []
         after: int | None = 0
         while after is not None:
-            found = self._link.get("ledger", after=after)
+            found = self._link.get("ledger", after=after, limit=_PAGE)
             lines += [line(LedgerLine, one) for one in found["lines"]]
             after = found["next"]
         return lines

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from bocage import errors
-from bocage.errors import BocageError, ServiceError
+from bocage.errors import BocageError, BudgetExceeded, ServiceError
 
 _ERRORS = {
     re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): kind
@@ -14,19 +14,22 @@ _ERRORS = {
     if isinstance(kind, type) and issubclass(kind, BocageError)
 }
 
+# As BudgetExceeded writes it: its attributes are the same on either side.
+_AMOUNTS = re.compile(
+    r"epsilon=(?P<asked>\S+) was asked, but (?P<scope>.+) has (?P<left>\S+) left of (?P<cap>[\d.]+)\. "
+)
+
 
 def refusal(body: Any) -> BocageError:
     """The error that a document `{"code": …, "message": …, "hint": …}` stands for."""
     if not isinstance(body, dict) or not isinstance(body.get("message"), str):
         return ServiceError("the service refused without saying why.")
     kind = _ERRORS.get(str(body.get("code")), ServiceError)
-    hint = body.get("hint")
-    message = body["message"]
-    if isinstance(hint, str) and hint and hint not in message:
-        message = f"{message} {hint}"
+    message = body["message"]  # its hint is about HTTP, for those who write requests themselves
     error = kind.__new__(kind)  # some take more than a message to be made, and have made it there
     Exception.__init__(error, message)
-    facts = body.get("facts")
-    for name, value in facts.items() if isinstance(facts, dict) else ():
-        setattr(error, str(name), value)
+    if isinstance(error, BudgetExceeded):
+        found = _AMOUNTS.match(message)
+        amounts = found.groupdict() if found else dict.fromkeys(_AMOUNTS.groupindex, "")
+        vars(error).update(amounts)
     return error
