@@ -53,9 +53,10 @@ docs: .venv/dev.stamp ## build the documentation into site/
 bench: .venv/dev.stamp system ## measure against the peers; the table goes to out/bench.md
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
-system: ## check for Java 17 and Node, which the tests need; install them where that is allowed
+system: ## check for Java 17, Node and Chromium, which the tests need; install them where that is allowed
 	@scripts/system.sh java
 	@scripts/system.sh node
+	@scripts/system.sh chromium
 
 lock: .venv/uv.stamp ## renew lock/ from pyproject.toml (ARGS=--upgrade for the newest versions)
 	@scripts/lock.sh $(UV) $(ARGS)

@@ -4,6 +4,7 @@
 #   scripts/system.sh python PYTHON    Python 3.11 or later with the venv module
 #   scripts/system.sh java             Java 17 or later, for Spark
 #   scripts/system.sh node             Node, which runs the exported JavaScript
+#   scripts/system.sh chromium         Chromium, which the browser tests drive
 set -eu
 
 fail() {
@@ -52,7 +53,11 @@ node)
     command -v node >/dev/null || { apt_install nodejs && command -v node >/dev/null; } ||
         fail "the JavaScript of a model is run by Node: run apt-get install nodejs"
     ;;
+chromium)
+    command -v chromium >/dev/null || { apt_install chromium && command -v chromium >/dev/null; } ||
+        fail "the pages are tested in Chromium: run apt-get install chromium"
+    ;;
 *)
-    fail "usage: scripts/system.sh python PYTHON | java | node"
+    fail "usage: scripts/system.sh python PYTHON | java | node | chromium"
     ;;
 esac

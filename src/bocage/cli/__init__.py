@@ -20,10 +20,12 @@ COMMANDS = {
     "draw": ("bocage.cli.draw:draw", "Draw a tree as a picture."),
     "predict": ("bocage.cli.predict:predict", "Predict a label for every row of a file."),
     "party": ("bocage.cli.party:party", "Several owners make one model without pooling rows."),
+    "local": ("bocage.cli.local:local", "Learn from records that their owners distorted."),
     "init": ("bocage.cli.init:init", "Make the home of a service."),
     "table": ("bocage.cli.table:table", "Register, freeze and remove tables of a service."),
     "analyst": ("bocage.cli.analyst:analyst", "Let analysts in, with keys and budgets."),
     "serve": ("bocage.cli.serve:serve", "Answer analysts over HTTP."),
+    "owner": ("bocage.cli.owner:owner", "The owner's key for the web console."),
     "ledger": ("bocage.cli.ledger:ledger", "Show, verify and export what has been spent."),
 }
 

@@ -19,6 +19,7 @@ def init(directory: Path, ledger: str | None) -> None:
         --schema people.toml --cap 5
       bocage analyst add ann --home DIRECTORY
       bocage analyst grant ann people --home DIRECTORY --budget 1
+      bocage owner key --home DIRECTORY
       bocage serve --home DIRECTORY
     """
     from bocage.service.home import Home

@@ -20,6 +20,7 @@ from anyio import to_thread
 from bocage.errors import AccessDenied, BocageError, RequestInvalid, ScopeClosed
 from bocage.service import keys, problems
 from bocage.service.limits import Buckets, Limited
+from bocage.service.sessions import Session, session_cookie
 
 if TYPE_CHECKING:
     from bocage.service.service import Service
@@ -70,9 +71,13 @@ class Gate:
             await send({"type": "websocket.close", "code": 1008})
 
     async def admit(self, scope: Scope) -> str:
-        """The analyst whose key the request carries."""
+        """The analyst whose key or session the request carries."""
         host = (scope.get("client") or ("",))[0]
         given = [value for name, value in scope["headers"] if name == b"authorization"]
+        if not given and (session := await self._session(scope)) is not None:
+            if seconds := self._rates.take(session.key):
+                raise Limited("too many requests with this key.", seconds)
+            return session.analyst
         scheme, _, key = (given[0] if len(given) == 1 else b"").decode("latin-1").partition(" ")
         if scheme.lower() != "bearer" or not keys.KEY.fullmatch(key):
             self._refuse_key(host)
@@ -84,6 +89,20 @@ class Gate:
         if analyst.state != "open":
             raise ScopeClosed(f"analyst {analyst.name!r} is {analyst.state}. Ask the data owner.")
         return analyst.name
+
+    async def _session(self, scope: Scope) -> Session | None:
+        """The analyst's session of a page of this service.
+
+        Another site can make a browser send a request, but neither its cookie, which is strictly
+        same-site, nor the header that pages add to whatever changes something.
+        """
+        token = session_cookie(scope)
+        if token is None or not self._service.settings.console:
+            return None
+        if scope["method"] != "GET" and (b"x-bocage-page", b"1") not in scope["headers"]:
+            return None
+        session = await to_thread.run_sync(self._service.sessions.find, token)
+        return session if session is not None and session.role == "analyst" else None
 
     def _refuse_key(self, host: str) -> NoReturn:
         if seconds := self._failed.take(host):

@@ -185,8 +185,8 @@ class Jobs:
     def _grow(self, work: _Work) -> str:
         def told(done: int, of: int) -> None:
             self._keep_schedule(work)
-            self._service.records.progress(work.job.id, done, of)
             self._check(work.job)
+            self._service.records.progress(work.job.id, done, of)
 
         model = work.fit(told)
         self._keep_schedule(work)

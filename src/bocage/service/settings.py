@@ -63,6 +63,10 @@ class Settings:
         1.0, "How often a worker looks for new tables and lost workers.", 0.05, 60
     )
     warm_up: bool = _setting(True, "Load and compile everything before the first request.")
+    console: bool = _setting(True, "Serve the web console and the survey pages.")
+    session_minutes: int = _setting(
+        30, "A session of the console ends after so long without a request.", 1, 1440
+    )
     metrics: bool = _setting(True, "Serve /metrics to this machine itself.")
 
     @classmethod

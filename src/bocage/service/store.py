@@ -43,6 +43,14 @@ CREATE TABLE models (id TEXT PRIMARY KEY, number {integer} NOT NULL, analyst TEX
 CREATE INDEX models_by_analyst ON models (analyst, number);
 CREATE TABLE requests (analyst TEXT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL,
     job TEXT NOT NULL, time {integer} NOT NULL, PRIMARY KEY (analyst, key));
+CREATE TABLE sessions (digest TEXT PRIMARY KEY, role TEXT NOT NULL, analyst TEXT NOT NULL,
+    key TEXT NOT NULL, expires {integer} NOT NULL);
+CREATE TABLE owner (id {integer} PRIMARY KEY, digest TEXT NOT NULL, made TEXT NOT NULL);
+CREATE TABLE surveys (id TEXT PRIMARY KEY, number {integer} NOT NULL, title TEXT NOT NULL,
+    body TEXT NOT NULL, fingerprint TEXT NOT NULL, state TEXT NOT NULL, model {blob},
+    created TEXT NOT NULL);
+CREATE TABLE answers (survey TEXT NOT NULL, number {integer} NOT NULL, token TEXT NOT NULL,
+    body TEXT NOT NULL, PRIMARY KEY (survey, number), UNIQUE (survey, token));
 CREATE TABLE workers (id TEXT PRIMARY KEY, host TEXT NOT NULL, pid {integer} NOT NULL,
     beat {integer} NOT NULL)
 """

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from bocage.engine.encode import SMALL
 from bocage.private import study
 from bocage.schema import Categorical, Numeric, Schema
 
 _SCHEMA = Schema(
     "warm",
-    (Categorical("kind", ("a", "b")), Numeric("size", lower=0, upper=7, step=1)),
+    (
+        Categorical("kind", ("a", "b")),
+        Numeric("size", lower=Fraction(0), upper=Fraction(7), step=Fraction(1)),
+    ),
     label=Categorical("label", ("no", "yes")),
     row_cap=2**20,
 )
@@ -16,9 +21,9 @@ _SCHEMA = Schema(
 
 def warm_up() -> None:
     """Ask every kind of question of made-up rows: a few, and as many as the compiled loops take."""
-    for times in (1, SMALL // 4 + 1):
-        rows = {"kind": list("abab"), "size": [0, 3, 5, 7], "label": ["no", "yes", "no", "yes"]}
-        with study({name: values * times for name, values in rows.items()}, _SCHEMA) as table:
+    for times in (1, SMALL // 2 + 1):
+        kinds, labels, sizes = ["a", "b"] * times, ["no", "yes"] * times, [0, 7] * times
+        with study({"kind": kinds, "size": sizes, "label": labels}, _SCHEMA) as table:
             table.noisy_count(1)
             table.partition("kind").noisy_counts("label", 1)
             table.noisy_sum("size", 1)
