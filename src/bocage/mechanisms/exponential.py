@@ -35,6 +35,7 @@ from bocage.mechanisms.rng import Randomness
 
 _BITS = 61  # of all n * high of a batch together, so that their running sum fits int64
 _SPARE = 3  # bits by which P exceeds the bits of the sum of the n
+_FEW = 32  # candidates whose weights are computed one by one sooner than by a ladder
 
 
 def select_exponential(
@@ -77,7 +78,7 @@ def _split(batch: Batch, bits: int) -> Iterator[tuple[Batch, int]]:
 
 
 def _select(batch: Batch, precision: int, source: Randomness) -> IntArray:
-    low, high = _ladder(batch.rate).bounds(batch.gaps, precision)
+    low, high = _bounds(batch, precision)
     ends = np.cumsum(batch.weights * high)
     begins = np.concatenate([np.zeros(1, dtype=np.int64), ends])[batch.starts]
     chosen = np.empty(len(batch.members), dtype=np.int64)
@@ -93,6 +94,15 @@ def _select(batch: Batch, precision: int, source: Randomness) -> IntArray:
         chosen[open_[accepted]] = candidate[accepted]
         open_ = open_[~accepted]
     return chosen - batch.starts[:-1]
+
+
+def _bounds(batch: Batch, precision: int) -> tuple[IntArray, IntArray]:
+    if len(batch.gaps) > _FEW:
+        return _ladder(batch.rate).bounds(batch.gaps, precision)
+    gaps = batch.gaps.tolist()
+    known = {gap: exp_bounds(batch.rate * gap, precision) for gap in set(gaps)}
+    both = np.array([known[gap] for gap in gaps], dtype=np.int64)
+    return both[:, 0], both[:, 1]
 
 
 def _select_wide(batch: Batch, total: int, source: Randomness) -> int:

@@ -31,10 +31,9 @@ class LocalGini(Choose):
     sizes: tuple[int, ...]  # the noisy size of each cell, at least 1
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[Split]:
+        scores = {name: _indices(counts) for name, counts in tally.columns.items()}
         contests = [
-            Contest(
-                np.array([_index(tally.columns[one.column][at]) for one in cell]), self._local(size)
-            )
+            Contest(np.array([scores[one.column][at] for one in cell]), self._local(size))
             for at, (cell, size) in enumerate(zip(self.candidates, self.sizes, strict=True))
         ]
         chosen = noise.select(contests, self.selection).tolist()
@@ -44,11 +43,12 @@ class LocalGini(Choose):
         return self.epsilon.fraction * (size + 1) ** 2 / (4 * size * _UNITS)
 
 
-def _index(counts: IntArray) -> int:
-    """The negative Gini index of a split, in units."""
+def _indices(counts: IntArray) -> IntArray:
+    """The negative Gini index of the split of each cell, in units; 0 for an empty cell."""
     table = counts.astype(float)
-    sizes = table.sum(axis=1)
-    if not sizes.sum():
-        return 0
-    purity = (table**2).sum(axis=1) / np.maximum(sizes, 1)
-    return int(np.floor(_UNITS * (purity.sum() / sizes.sum() - 1)))
+    branches = table.sum(axis=2)
+    purity = ((table**2).sum(axis=2) / np.maximum(branches, 1)).sum(axis=1)
+    sizes = branches.sum(axis=1)
+    index = np.where(sizes > 0, purity / np.maximum(sizes, 1) - 1, 0)
+    scores: IntArray = np.floor(_UNITS * index).astype(np.int64)
+    return scores
