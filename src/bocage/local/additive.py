@@ -216,6 +216,11 @@ class Laplace(Additive):
 
     Clamping loses nothing: all numbers beyond an end have the same likelihoods as the end.
 
+    Parameters
+    ----------
+    epsilon
+        Above 0 and at most 64; a number or a text is read as one.
+
     Privacy
     -------
     `epsilon`-differentially private in the local model, exactly; see `laplace_table`.

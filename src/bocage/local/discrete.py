@@ -197,6 +197,11 @@ class ValueClass(Distortion):
 class RandomizedResponse(Distortion):
     """k-ary randomized response: the truth with probability e**epsilon / (e**epsilon + k - 1).
 
+    Parameters
+    ----------
+    epsilon
+        Above 0 and at most 64; a number or a text is read as one.
+
     Privacy
     -------
     `epsilon`-differentially private in the local model, exactly; see `response_table`.
