@@ -20,7 +20,7 @@ from experiments.jagannathan_2012.literal_id3 import LiteralID3, true_epsilon
 from bocage import Epsilon, Schema, study
 from bocage.learners import RandomTrees
 from bocage.learners.base import label_of
-from bocage.learners.sizing import paper_height, room
+from bocage.learners.sizing import arities, largest, paper_height, room
 from bocage.learners.structure import Structure, random_structure
 from bocage.model import Forest
 from bocage.private import PrivateTable
@@ -28,6 +28,7 @@ from bocage.private import PrivateTable
 FOLDS = 10
 NONE = "none"  # no privacy: epsilon is infinite
 PAPER, OURS, ID3 = "Private-RDT", "Private-RDT, our rule", "private ID3"
+PRESENT = "Private-RDT, present rule"  # OURS is the first one, which the figures were made with
 SHAPES: dict[str, int] = {"nursery": 10, "mushroom": 10, "votes": 5}  # trees, section 6.1
 
 
@@ -41,6 +42,30 @@ class SeededTrees(RandomTrees):
         assert self.trees is not None
         assert self.height is not None
         return _seeded(schema, self.check(schema), self.trees, self.height, self.seed)
+
+
+@dataclass(frozen=True)
+class FirstRule(RandomTrees):
+    """The first rule for trees and height, before it was chosen on more data."""
+
+    def structures(self, schema: Schema, rows: int | None, epsilon: Epsilon) -> list[Structure]:
+        names, labels = self.check(schema), label_of(schema).cells
+        trees, height = first_shape(schema, names, rows or 1, float(epsilon))
+        while height > 1 and largest(schema, names, height) > room(labels, trees):
+            height -= 1
+        return RandomTrees(trees=trees, height=height).structures(schema, rows, epsilon)
+
+
+def first_shape(
+    schema: Schema, names: tuple[str, ...], rows: int, epsilon: float
+) -> tuple[int, int]:
+    """sqrt(rows * epsilon / 100) trees, within 5 and 20, of the paper's height or a lower one."""
+    signal = rows * epsilon
+    trees = max(5, min(20, round(np.sqrt(signal / 100))))
+    affordable = signal / (4 * np.sqrt(trees) * label_of(schema).cells)
+    level = np.mean(np.log(arities(schema, names)))
+    height = int(np.log(affordable) // level) if affordable > 1 else 0
+    return trees, max(min(height, paper_height(schema, names, rows)), 1)
 
 
 @lru_cache(maxsize=8)
@@ -118,8 +143,8 @@ def guessed(model: Forest, rest: pa.Table) -> np.ndarray:
 def learner_of(config: dict[str, Any], repetition: int) -> RandomTrees:
     """As section 6.1 says; or as a user has it who declares nothing."""
     number = repetition % config["ensembles"]
-    if config["algorithm"] == OURS:
-        return RandomTrees()
+    if config["algorithm"] in {OURS, PRESENT}:
+        return FirstRule() if config["algorithm"] == OURS else RandomTrees()
     data = prepared(config["data"])
     schema = data.schema
     trees = SHAPES[config["data"].split(",")[0]]

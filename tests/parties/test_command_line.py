@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
-from bocage.accounting import open_ledger
+from bocage.accounting import Scope, open_ledger
 from bocage.cli import main
 from bocage.model import load
 from bocage.parties import Contribution, PartyPlan
@@ -183,3 +183,35 @@ def test_inspect_shows_plans_contributions_and_models(planned):
     shown = planned("inspect", "forged.json", code=1).output
     assert "FORGED" in shown
     assert "[bold]east" in shown
+
+
+def test_a_batch_that_came_later_is_contributed_under_its_own_name(planned):
+    first = ("--batch", "2026-01")
+    contribute(planned, "north", *first, output="a.json")
+    planned("key", "later.pem")
+    ledger = ("--ledger", "north.ledger", "--batch", "2026-02", "--yes", "-o", "b.json")
+    signed = ("--party", "north, later", "--key", "later.pem")
+    result = planned("contribute", "plan.json", "south.parquet", *ledger, *signed)
+    assert "Charged epsilon 0.5" in result.output
+    planned("merge", "plan.json", "a.json", "b.json", "-o", "model.json")
+    assert load("model.json").certificate.epsilon == "0.5"
+    with open_ledger("north.ledger") as book:
+        assert str(book.spent(Scope.table("patients"))) == "0.5"
+
+
+def test_the_number_of_owners_makes_the_trees_of_a_plan_lower(run):
+    heights = []
+    for owners in ("1", "400"):
+        made = f"plan{owners}.json"
+        sizes = ("--epsilon", "1", "--rows", "3000", "--trees", "5", "--owners", owners)
+        run("plan", "patients.json", *sizes, "-o", made)
+        heights.append(max(PartyPlan.load(made).shares[0].leaves))
+    assert heights[0] > heights[1]
+    told = run("plan", "patients.json", "--epsilon", "1", "--owners", "0", "-o", "x.json", code=2)
+    assert "1 to 262144 owners" in told.output
+    columns = ("--vertical", "a=smokes", "--vertical", "b=home", "--trees", "2", "--height", "1")
+    both = run(
+        *("plan", "patients.json", "--epsilon", "1", *columns, "--owners", "2", "-o", "x.json"),
+        code=2,
+    )
+    assert "--owners is for owners of rows" in both.output

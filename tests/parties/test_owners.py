@@ -9,8 +9,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from bocage import protect, study
 from bocage.epsilon import Epsilon
-from bocage.errors import BudgetExceeded, PartyError
+from bocage.errors import BudgetExceeded, LearnerError, PartyError
+from bocage.learners import RandomTrees
 from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.model import Certificate, load
 from bocage.parties import Contribution, Signer, contribute, merge
@@ -233,3 +235,31 @@ def test_a_contribution_holds_noisy_counts_and_no_row(tmp_path):
     assert read.is_authentic()
     assert read.entry == 4  # created, table and analyst opened, charged
     assert np.array_equal(read.values, contribution.values)
+
+
+def test_rows_that_came_later_are_a_batch_with_a_contribution_of_its_own(tmp_path):
+    plan = row_plan(epsilon="0.5")
+    made = []
+    for i, (name, batch) in enumerate((("north", "2026-01"), ("north, later", "2026-02"))):
+        ledger = tmp_path / "ledger"
+        with protect(rows(90 * i), PATIENTS, ledger=ledger, cap=2, create=True, batch=batch) as own:
+            table = own.analyst("parties", "0.5")
+            made.append(contribute(plan, table, name, Signer.new()))
+            assert own.spent() == Epsilon.of("0.5")  # batches cost their maximum
+    forest = merge(plan, made)
+    assert [batch.entry for batch in forest.certificate.batches] == [one.entry for one in made]
+    assert forest.certificate.epsilon == "0.5"
+
+
+def test_a_merged_forest_says_how_to_add_rows_to_it(tmp_path):
+    for plan, owner, way in (
+        (row_plan(), "north", "contribute them to the same plan"),
+        (column_plan(), "town", "draw a new plan"),
+    ):
+        share = plan.share_of(owner)
+        counts = [np.full((leaves, 2), 5) for leaves in share.leaves]
+        forest = merge(plan, [Contribution.signed(plan, owner, counts, Signer.new(), 2)])
+        with pytest.raises(LearnerError, match="merged from the contributions") as refused:
+            RandomTrees().update(forest, study(rows(), PATIENTS, batch="new"), 1)
+        assert way in str(refused.value)
+        assert "Nothing was charged" in str(refused.value)

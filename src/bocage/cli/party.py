@@ -52,6 +52,7 @@ def key(file: Path) -> None:
 @click.argument("schema_file", metavar="SCHEMA", type=_FILE)
 @click.option("--epsilon", required=True, help="What a person pays: 1, or 0.5.")
 @click.option("--rows", type=int, help="Public size of all tables together.")
+@click.option("--owners", type=int, help="How many owners of rows are expected, for the rule.")
 @click.option("--trees", type=int, help="Number of trees; follows from --rows.")
 @click.option("--height", type=int, help="Levels of the trees; follows from --rows.")
 @click.option(
@@ -82,6 +83,11 @@ def plan(
 
     schema = Schema.read(schema_file)
     drawn: PartyPlan
+    owners = sizes.pop("owners")
+    if columns and owners is not None:
+        raise click.UsageError("--owners is for owners of rows; --vertical names those of columns.")
+    if owners is not None:
+        sizes["owners"] = owners
     if columns:
         drawn = plan_columns(schema, epsilon, _owners(columns), **sizes)  # type: ignore[arg-type] # click has checked them
     else:
@@ -102,6 +108,7 @@ def plan(
 @click.option("--cap", help="What all accounts may spend, if the ledger does not have the table.")
 @click.option("--budget", help="What the account may spend, if the ledger does not have it.")
 @click.option("--create-ledger", is_flag=True, help="Make the ledger if it is not there.")
+@click.option("--batch", help="The rows are this batch of the table; no person is in two batches.")
 @click.option(
     "--schema", "schema_file", type=_FILE, help="The same schema, for a file laid out otherwise."
 )
@@ -118,6 +125,7 @@ def contribute(
     cap: str | None,
     budget: str | None,
     create_ledger: bool,
+    batch: str | None,
     schema_file: Path | None,
     yes: bool,
     output: Path,
@@ -128,7 +136,8 @@ def contribute(
     contribution, free. OUTPUT is Parquet if its name ends in .parquet, else JSON.
 
     In a plan over rows you declare by contributing that no person of your table is in the table of
-    another owner.
+    another owner. Rows that came later are a --batch: contribute them to the same plan under a name
+    and a key of their own, and merge again.
     """
     from bocage.parties import PartyPlan, Signer
     from bocage.parties import contribute as release
@@ -140,8 +149,9 @@ def contribute(
     share = followed.share_of(name)
     schema = followed.schema_of(share) if schema_file is None else Schema.read(schema_file)
     limits = _limits(ledger, schema, analyst, cap, budget, create=create_ledger)
+    most, adjacency = limits[0], followed.adjacency
     with protect(
-        source, schema, ledger=ledger, cap=limits[0], adjacency=followed.adjacency
+        source, schema, ledger=ledger, cap=most, adjacency=adjacency, batch=batch
     ) as owner:
         table = owner.analyst(analyst, limits[1])
         if not yes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import exp, floor, inf, log, prod, sqrt
+from math import cbrt, floor, inf, log, prod, sqrt
 
 from bocage.epsilon import Epsilon
 from bocage.learners.base import label_of
@@ -12,8 +12,11 @@ from bocage.model.shape import MOST_ENTRIES
 from bocage.plan.question import MOST_COUNTERS
 from bocage.schema import Categorical, Schema
 
-FEWEST_TREES, ENOUGH_TREES = 5, 20
+FEWEST_TREES, MOST_TREES = 3, 20
+HIGHEST = 12  # levels; more were not tried
 MOST_LEAVES = 2**18  # of one tree
+COMFORTABLE = 2**20  # counts of a whole forest: a file of some megabytes
+NUMERIC = 1.4  # branches that a random cut is worth: most rows are often on one side of it
 
 
 def shape(
@@ -26,21 +29,30 @@ def shape(
     """Number of trees and height.
 
     More trees smooth the random structure, but every counter then carries noise of a scale that
-    grows with their number: sqrt(rows * epsilon / 100), within 5 and 20. The height is the paper's
-    (:func:`paper_height`) where it can be afforded: in the sum over all trees, the rows of one label
-    in an average leaf must be 4 / sqrt(2) deviations of the noise, which is
-    ``rows * epsilon >= 4 * sqrt(trees) * labels * b**height`` with b the geometric mean of the
-    numbers of branches. The constants were chosen on generated tables
+    grows with their number: the cube root of rows * epsilon / 3, within 3 and 20. The height is the
+    largest with ``rows * epsilon >= 3/4 * trees * sqrt(labels) * b**height`` and
+    ``rows >= b**height``, at most 12, where b is the geometric mean of the numbers of branches and a
+    random cut of a numeric attribute counts for 1.4 of them.
+
+    The constants were chosen on generated tables and public data other than the paper's
     (``experiments/jagannathan_2012/sizing.py``).
     """
     signal = rows * float(epsilon)
     labels = label_of(schema).cells
-    count = trees or max(FEWEST_TREES, min(ENOUGH_TREES, round(sqrt(signal / 100))))
-    affordable = signal / (4 * sqrt(count) * labels)
-    b = exp(sum(log(n) for n in arities(schema, attributes)) / len(attributes))
-    height = floor(log(affordable, b)) if affordable > 1 else 0
-    height = min(height, paper_height(schema, attributes, rows))
-    while height > 1 and largest(schema, attributes, height) > room(labels, count):
+    count = trees or max(FEWEST_TREES, min(MOST_TREES, round(cbrt(signal / 3))))
+    affordable = min(signal / (0.75 * count * sqrt(labels)), rows)
+    numbers = arities(schema, attributes)
+    discrete = [isinstance(schema[name], Categorical) for name in attributes]
+    worth = [n if known else NUMERIC for n, known in zip(numbers, discrete, strict=True)]
+    level = sum(map(log, worth)) / len(worth)
+    height = min(floor(log(affordable) / level), HIGHEST) if affordable > 1 else 1
+    if all(discrete):
+        height = min(height, len(attributes))
+    mean = sum(numbers) / len(numbers)
+    while height > 1 and (
+        largest(schema, attributes, height) > room(labels, count)
+        or mean**height * labels * count > COMFORTABLE
+    ):
         height -= 1
     return count, max(height, 1)
 

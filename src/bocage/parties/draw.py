@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from math import isqrt
 
 from bocage.epsilon import Epsilon
 from bocage.errors import PartyError
 from bocage.learners.rdt import RandomTrees
-from bocage.parties.plan import PartyPlan, Share, adjacency_named, check_name
+from bocage.parties.plan import (
+    MOST_CONTRIBUTIONS,
+    PartyPlan,
+    Share,
+    adjacency_named,
+    check_name,
+)
 from bocage.private import Adjacency, EpsilonLike
 from bocage.schema import Schema
 
@@ -20,6 +27,7 @@ def plan_rows(
     trees: int | None = None,
     height: int | None = None,
     rows: int | None = None,
+    owners: int = 1,
     attributes: Sequence[str] | None = None,
     adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
 ) -> PartyPlan:
@@ -34,10 +42,16 @@ def plan_rows(
     trees, height
         Of the ensemble; without both of them `rows`, the public size of all tables together, is
         needed for the rule of the learner.
+    owners
+        How many are expected to contribute; more or fewer may come. Each brings noise of its own, so
+        that the rule takes fewer and lower trees for many: the variance is `owners` times as large,
+        as if epsilon were divided by the square root of their number.
     attributes
         Those that a tree may split by; None for all.
     """
     amount = Epsilon.of(epsilon)
+    if type(owners) is not int or not 1 <= owners <= MOST_CONTRIBUTIONS:
+        raise PartyError(f"a plan has 1 to {MOST_CONTRIBUTIONS} owners, not {owners!r}.")
     named = None if attributes is None else tuple(attributes)
     share = _drawn(
         None,
@@ -45,6 +59,7 @@ def plan_rows(
         named,
         amount,
         RandomTrees(trees=trees, height=height, rows=rows, attributes=named),
+        owners=owners,
     )
     return PartyPlan(secrets.token_hex(16), schema, adjacency_named(adjacency), (share,))
 
@@ -93,6 +108,8 @@ def _drawn(
     attributes: tuple[str, ...] | None,
     epsilon: Epsilon,
     learner: RandomTrees,
+    *,
+    owners: int = 1,
 ) -> Share:
     if learner.rows is None and (learner.trees is None or learner.height is None):
         raise PartyError(
@@ -100,6 +117,7 @@ def _drawn(
             "all owners together, or both trees and height."
         )
     learner.plan(schema, epsilon)  # refuses parameters that do not fit
-    trees = learner.structures(schema, learner.rows, epsilon)
+    diluted = Epsilon(max(1, isqrt(epsilon.nano**2 // owners)))  # for the rule alone
+    trees = learner.structures(schema, learner.rows, diluted)
     own = attributes or tuple(a.name for a in schema.attributes)
     return Share(party, own, epsilon, tuple(trees))

@@ -15,10 +15,8 @@ from bocage.parties import documents
 from bocage.parties.certificate import certificate_of
 from bocage.parties.contribution import Contribution
 from bocage.parties.keys import public_keys
-from bocage.parties.plan import PartyPlan, Share
+from bocage.parties.plan import MOST_CONTRIBUTIONS, PartyPlan, Share
 from bocage.private import IntArray
-
-MOST_CONTRIBUTIONS = 2**18  # sums of counts below 2**44 stay far inside 63 bits
 
 
 def merge(

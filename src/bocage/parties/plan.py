@@ -21,6 +21,7 @@ from bocage.private.query import Terms
 from bocage.schema import Schema
 
 LONGEST_NAME = 200
+MOST_CONTRIBUTIONS = 2**18  # sums of counts below 2**44 stay far inside 63 bits
 SURE = 60  # noise beyond 60 scales has a probability below exp(-60), for one counter
 _ID = re.compile(r"[0-9a-f]{32}")
 

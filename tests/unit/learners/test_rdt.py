@@ -90,10 +90,10 @@ def test_the_height_of_the_paper_by_hand(arity, rows, height):
 @pytest.mark.parametrize(
     ("rows", "epsilon", "expected"),
     [
-        (1_000, "0.1", (5, 1)),  # 1000 * 0.1 / (4 * sqrt(5) * 2) = 5.6 = 3**1.6
-        (10_000, "1", (10, 2)),
-        (100_000, "10", (20, 2)),
-        (10, "0.01", (5, 1)),
+        (1_000, "0.1", (3, 3)),  # 1000 * 0.1 / (3/4 * 3 * sqrt(2)) = 31.4 = 3**3.1
+        (1_000, "1", (7, 4)),  # the cube root of 333 is 6.9
+        (100_000, "10", (20, 4)),  # there are no more than four attributes
+        (10, "0.01", (3, 1)),
     ],
 )
 def test_the_rule_stays_within_its_bounds(rows, epsilon, expected):
@@ -116,6 +116,16 @@ def test_more_rows_and_more_epsilon_never_make_trees_lower_or_fewer():
             shape(schema, names_of(schema), n, Epsilon.of(1), 10)[1] for n in range(20, 9000, 97)
         ]
         assert fixed == sorted(fixed)
+
+
+def test_a_random_cut_counts_for_less_than_a_split_in_two():
+    numbers = tuple(Numeric(f"x{i}", 0, 99, step=1) for i in range(4))
+    label = Categorical("y", ("a", "b"))
+    cut = Schema("n", numbers, label=label)
+    split = schema_of([2] * 4)
+    for rows, high, low in ((1_000, 12, 4), (40, 6, 2)):
+        assert shape(cut, names_of(cut), rows, Epsilon.of(1), 5)[1] == high
+        assert shape(split, names_of(split), rows, Epsilon.of(1), 5)[1] == low
 
 
 def test_the_rule_never_asks_for_trees_that_do_not_fit():
