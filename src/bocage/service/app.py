@@ -20,7 +20,7 @@ from bocage.service.gate import Gate
 from bocage.service.home import Home
 from bocage.service.routes import jobs, ledger, models, queries, system, tables
 from bocage.service.service import Service
-from bocage.service.web import pages as web
+from bocage.service.web.console import CONSOLE
 
 _DESCRIPTION = """Ask questions of records that you may not see. Every answer is noisy, charged to a
 budget before a row is read, and carries its error bar and its ledger number. Errors have one shape:
@@ -52,7 +52,8 @@ def create_app(home: Home, service: Service | None = None) -> Callable[..., Awai
     for part in (tables, queries, jobs, models, ledger, system):
         app.include_router(part.routes)
     if served.settings.console:
-        app.include_router(web.routes)
+        for pages in CONSOLE:
+            app.include_router(pages)
     app.add_exception_handler(BocageError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)

@@ -122,8 +122,7 @@ class Gate:
         """Wait for the next multiple of the quantum since the request came."""
         if not self._quantum or not path.startswith(PREFIX) or path.endswith("/events"):
             return
-        elapsed = time.monotonic() - started
-        await asyncio.sleep(math.ceil(elapsed / self._quantum) * self._quantum - elapsed)
+        await asyncio.sleep(padding(time.monotonic() - started, self._quantum))
 
     def record(self, scope: Scope, status: int, seconds: float, analyst: str) -> None:
         route = getattr(scope.get("route"), "path", "-")
@@ -207,6 +206,11 @@ class _Passage:
         start = {"type": "http.response.start", "status": status}
         await self._answer({**start, "headers": [*headers.items(), *more.items()]})
         await self._answer({"type": "http.response.body", "body": body})
+
+
+def padding(elapsed: float, quantum: float) -> float:
+    """How long to wait so that the whole time is a multiple of the quantum, and at least one."""
+    return max(math.ceil(elapsed / quantum), 1) * quantum - elapsed
 
 
 class _TooLarge(RequestInvalid):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import threading
 import time
 from collections import Counter
@@ -18,6 +17,7 @@ from bocage.model import Forest, Tree
 from bocage.private import PrivateTable
 from bocage.service import keys, plans, problems, wire
 from bocage.service.accounts import Admission
+from bocage.service.gate import padding
 from bocage.service.learning import make_learner, plan_of
 from bocage.service.limits import Limited
 from bocage.service.queries import digest_of, dry_rows, expand, finder
@@ -234,8 +234,7 @@ class Jobs:
     def _keep_schedule(self, work: _Work) -> None:
         """Report at multiples of a quantum: how long a level took says something about the rows."""
         if self._quantum:
-            elapsed = time.monotonic() - work.began
-            time.sleep(math.ceil(elapsed / self._quantum) * self._quantum - elapsed)
+            time.sleep(padding(time.monotonic() - work.began, self._quantum))
 
     def _failed(self, work: _Work, error: Exception) -> str:
         if isinstance(error, RefusedVariant):

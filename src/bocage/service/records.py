@@ -165,6 +165,12 @@ class Records:
             )
         return [Job(*row) for row in rows]
 
+    def all_jobs(self, limit: int) -> list[Job]:
+        """The jobs of all analysts, newest first: for the owner."""
+        with self._store.read() as run:
+            rows = run(f"SELECT {_JOB} FROM jobs ORDER BY number DESC LIMIT ?", limit)
+        return [Job(*row) for row in rows]
+
     def job_state(self, job: str) -> str:
         with self._store.read() as run:
             rows = run("SELECT state FROM jobs WHERE id = ?", job)
@@ -219,6 +225,20 @@ class Records:
                 *(analyst, limit),
             )
         return [_kept(row) for row in rows]
+
+    def all_models(self, limit: int) -> list[Kept]:
+        """The models of all analysts, newest first: for the owner."""
+        with self._store.read() as run:
+            rows = run(f"SELECT {_MODEL} FROM models ORDER BY number DESC LIMIT ?", limit)
+        return [_kept(row) for row in rows]
+
+    def any_model(self, model: str) -> tuple[Kept, bytes]:
+        """A model of any analyst: for the owner."""
+        with self._store.read() as run:
+            rows = run(f"SELECT {_MODEL}, body FROM models WHERE id = ?", model)
+        if not rows:
+            raise NotFound("there is no such model.")
+        return _kept(rows[0][:-1]), bytes(rows[0][-1])
 
     def model(self, analyst: str, model: str) -> tuple[Kept, bytes]:
         with self._store.read() as run:

@@ -11,6 +11,7 @@ from bocage.service import keys
 from bocage.service.home import Home
 from bocage.service.jobs import LOST, Jobs
 from bocage.service.metrics import Metrics
+from bocage.service.problems import place_of
 from bocage.service.records import Records
 from bocage.service.sessions import Sessions
 from bocage.service.tables import Tables
@@ -57,6 +58,8 @@ class Service:
                 _LOG.warning("%d jobs of lost workers were ended", lost)
         except BocageError as error:  # a database that is away may come back
             _LOG.error("%s: %s", type(error).__name__, error)
+        except Exception as error:  # noqa: BLE001 - whatever a driver says; it must go on looking
+            _LOG.error("looking after tables failed: %s %s", type(error).__name__, place_of(error))
 
     def healthy(self) -> bool:
         """Whether ledger and registry can be used."""
