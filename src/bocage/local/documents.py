@@ -33,9 +33,14 @@ def read(path: Path, what: str) -> bytes:
     return content
 
 
-def write(path: Path, document: Any, what: str, *, mode: int | None = None) -> None:
-    """Write a file: all of it or nothing, also if the machine stops in between."""
-    text = json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+def write(path: Path, document: Any, what: str, *, private: bool = False) -> None:
+    """Write a file: all of it or nothing, also if the machine stops in between.
+
+    A private one is for its owner's eyes only, and need not be pretty.
+    """
+    shape: dict[str, Any] = {"separators": (",", ":")} if private else {"indent": 1}
+    text = json.dumps(document, ensure_ascii=True, **shape) + "\n"
+    mode = 0o600 if private else None
     try:
         write_whole(path, text.encode("ascii"), mode)
     except OSError as error:

@@ -115,7 +115,7 @@ class Kept:
 
     def _write(self, surveys: dict[str, Any]) -> None:
         document = {"format": FORMAT, "version": VERSION, "surveys": surveys}
-        documents.write(self.path, document, "the file of answers", mode=0o600)
+        documents.write(self.path, document, "the file of answers", private=True)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
