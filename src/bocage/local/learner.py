@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from bocage.errors import LearnerError
 from bocage.local.discrete import Clear
 from bocage.local.growth import Growth
 from bocage.local.intervals import RECORDS_PER_INTERVAL, number_of_intervals
+from bocage.local.privacy import Privacy, of_record
 from bocage.local.records import Records
 from bocage.local.survey import Survey
 from bocage.model import Certificate, PlanLine, Tree
@@ -135,8 +137,8 @@ class SurveyTree(Growth):
 
 def certificate(survey: Survey, algorithm: str) -> Certificate:
     """What people who answered this survey are guaranteed, whatever is made of their records."""
-    answers = survey.privacy()
-    whole = survey.record_privacy()
+    answers = _promises(survey)
+    whole = of_record(survey.schema.name, answers)
     lines = tuple(
         PlanLine(0, f"answer to {answer.name!r}", answer.kind, str(answer.epsilon))
         for answer in answers
@@ -157,6 +159,12 @@ def certificate(survey: Survey, algorithm: str) -> Certificate:
             f"Survey {survey.fingerprint}, edition {survey.edition}.",
         ),
     )
+
+
+@lru_cache(maxsize=64)
+def _promises(survey: Survey) -> tuple[Privacy, ...]:
+    """What each answer is promised: exact arithmetic, which is worth remembering."""
+    return tuple(survey.privacy())
 
 
 def _true_counts(
