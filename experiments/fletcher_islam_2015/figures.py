@@ -46,7 +46,7 @@ def _targets(results: Results, settings: Settings, expected: Settings) -> list[T
             results,
             {"data": data, "algorithm": name, "budget": budget},
             value,
-            simulated["tolerance"],
+            simulated,
         )
         for data in ("nursery",)
         if data in settings["data"]
@@ -57,7 +57,8 @@ def _targets(results: Results, settings: Settings, expected: Settings) -> list[T
     ]
 
 
-def _target(results: Results, config: Config, value: float, limits: dict[str, float]) -> Target:
+def _target(results: Results, config: Config, value: float, simulated: Settings) -> Target:
+    limits = simulated["tolerance"]
     ours, folds, budget = results.mean(**config), results.values(**config), config["budget"]
     error = float(folds.std(ddof=1) / np.sqrt(len(folds)))
     # The simulation had 30 folds, and its folds vary as ours do.
@@ -68,14 +69,9 @@ def _target(results: Results, config: Config, value: float, limits: dict[str, fl
             f"folds vary by {folds.std(ddof=1):.1f}, and the difference of the two means has a "
             f"standard error of {both:.1f}"
         )
-    elif "τ=4" in config["algorithm"]:
+    elif why := simulated["explained"].get(f"{config['algorithm']}, {budget:g}"):
         counts = results.values(**config | {"algorithm": BY_COUNTS})
-        explanation = (
-            f"the rule of voting alone moves this cell: {counts.mean():.1f} if trees add up their "
-            "counts. The simulation's details of voting and pruning are not known"
-            if len(counts)
-            else ""
-        )
+        explanation = f"{why}; {counts.mean():.1f} if trees add up their counts"
     return Target(
         f"simulation: {config['data']}, {config['algorithm']}, β = {budget:g}",
         value,
