@@ -17,7 +17,7 @@ _target = click.argument("target", metavar="LEDGER", envvar="BOCAGE_LEDGER")
 
 @click.group()
 def ledger() -> None:
-    """Show, verify and export a ledger: a file, or a postgresql:// URL."""
+    """Show, verify and export a ledger: a file, a postgresql:// URL, or the home of a service."""
 
 
 @ledger.command()
@@ -49,7 +49,11 @@ def show(target: str, table: str | None, parts: bool, last: int) -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="An earlier export: also find out whether entries known then are missing now.",
 )
-def verify(target: str, against: Path | None) -> None:
+@click.option(
+    "--signed-by",
+    help="The public key of the owner: LEDGER is an export, and must be signed by it.",
+)
+def verify(target: str, against: Path | None, signed_by: str | None) -> None:
     """Replay the chain of entries and compare every balance. LEDGER may also be an export."""
     from rich.console import Console
 
@@ -57,6 +61,10 @@ def verify(target: str, against: Path | None) -> None:
 
     with _clear_errors():
         known = export_head(against) if against else None
+        if signed_by is not None:
+            from bocage.service.exports import check_signature
+
+            check_signature(Path(target), signed_by)
         if _is_export(target):
             found = verify_export(target, known)
         else:
@@ -78,19 +86,56 @@ def verify(target: str, against: Path | None) -> None:
 @ledger.command()
 @_target
 @click.argument("file", type=click.Path(path_type=Path))
-def export(target: str, file: Path) -> None:
-    """Write all entries to a new FILE of JSON lines; keep it where the ledger's host cannot write."""
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    help="The private key that signs; that of the home, if LEDGER is one.",
+)
+def export(target: str, file: Path, key: Path | None) -> None:
+    """Write all entries to a new FILE of JSON lines; keep it where the ledger's host cannot write.
+
+    With a key, FILE.sig holds its signature.
+    """
+    key = key or _home_key(target)
+    if key is not None:
+        from bocage.parties import Signer
+        from bocage.service.exports import sign_export
+
+        with _clear_errors():
+            signer = Signer.load(key)
     with _open(target) as opened:
         head = opened.export(file)
     click.echo(f"{head.number} entries written to {file}; the last is {head.hash}")
+    if key is not None:
+        with _clear_errors():
+            signature = sign_export(file, signer)
+        click.echo(f"Signed in {signature} by {signer.public}")
 
 
 @contextmanager
 def _open(target: str, *, check: bool = True) -> Iterator[Ledger]:
     from bocage.accounting import open_ledger
 
-    with _clear_errors(), open_ledger(target, check=check) as opened:
+    with _clear_errors(), open_ledger(_address(target), check=check) as opened:
         yield opened
+
+
+def _address(target: str) -> str:
+    """The ledger of a home, or the one that is named."""
+    if "://" in target or not Path(target).is_dir():
+        return target
+    from bocage.service.home import Home
+
+    return Home.open(target).ledger_address
+
+
+def _home_key(target: str) -> Path | None:
+    if "://" in target or not Path(target).is_dir():
+        return None
+    from bocage.service.home import Home
+
+    with _clear_errors():
+        return Home.open(target).signing_key
 
 
 @contextmanager

@@ -21,7 +21,9 @@ def parse(content: bytes, most_depth: int) -> Any:
     """Read JSON, strictly."""
     try:
         text = content.decode("utf-8")
-        document = json.loads(text, parse_constant=_refuse, object_pairs_hook=_no_twins)
+        document = json.loads(
+            text, parse_float=_number, parse_constant=_refuse, object_pairs_hook=_no_twins
+        )
     except RecursionError:
         raise Refused(f"the request is nested more than {most_depth} deep.") from None
     except UnicodeDecodeError:
@@ -50,6 +52,12 @@ def _check(value: Any, depth: int, most: int) -> None:
 def _check_text(text: str) -> None:
     if "\\u0000" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
         raise Refused("text in the request has a NUL or half a surrogate pair.")
+
+
+def _number(text: str) -> int | float:
+    """In JSON 2.0 is a whole number."""
+    value = float(text)
+    return int(value) if abs(value) < 2**53 and value.is_integer() else value
 
 
 def _refuse(name: str) -> Any:

@@ -1,0 +1,86 @@
+"""The same key and the same request are charged once, whatever happens in between."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from running import Inside, count
+
+from bocage.accounting import LedgerAccount
+
+QUERY = "/v1/tables/people/query"
+
+
+def spent(client, who):
+    return client.get("/v1/me", headers=who).json()["tables"][0]["spent"]
+
+
+def send(client, who, key, body, path=QUERY):
+    return client.post(path, json=body, headers={**who, "Idempotency-Key": key})
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_repeated_request_gets_the_same_answer_and_is_charged_once(serve, ann, fresh):
+    client = serve()
+    first, again = (send(client, ann, "k1", count(fresh=fresh)) for _ in range(2))
+    assert first.json() == again.json()
+    assert first.json()["kind"] == "release"
+    assert spent(client, ann) == "0.5"
+    later = send(serve(), ann, "k1", count(fresh=fresh))  # another worker, started later
+    assert later.json() == first.json()
+    assert spent(client, ann) == "0.5"
+
+
+def test_the_same_key_for_another_request_is_a_conflict(serve, ann, bob):
+    client = serve()
+    assert send(client, ann, "k1", count("0.5")).status_code == 200
+    part = [{"op": "partition", "by": "sex"}, {"op": "part", "key": "F"}]
+    learn = {"learner": "diffpc45", "parameters": {}, "epsilon": "1"}
+    for body, path in (
+        (count("0.6"), QUERY),
+        (count("0.5", *part), QUERY),
+        (learn, "/v1/tables/people/learn"),
+    ):
+        reply = send(client, ann, "k1", body, path)
+        assert reply.status_code == 409
+        assert reply.json()["error"]["code"] == "request_conflict"
+    assert spent(client, ann) == "0.5"
+    assert send(client, bob, "k1", count("0.6")).status_code == 200  # keys are each analyst's own
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_concurrent_repetitions_release_one_draw(serve, ann, fresh):
+    client = serve()
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(lambda _: send(client, ann, "k1", count(fresh=fresh)), range(16)))
+    assert {reply.status_code for reply in replies} == {200}
+    assert len({str(reply.json()["values"]) for reply in replies}) == 1
+    assert spent(client, ann) == "0.5"
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_request_that_died_after_its_charge_is_finished_by_its_repetition(
+    made, ann, monkeypatch, fresh
+):
+    service = Inside(made.opened())
+    with monkeypatch.context() as broken:
+
+        def dies(*_):
+            raise OSError("the process would be gone here")
+
+        broken.setattr(LedgerAccount, "store_answer", dies)
+        lost = send(service.client, ann, "k1", count(fresh=fresh))
+    assert lost.json()["error"]["code"] == "engine_error"
+    assert spent(service.client, ann) == "0.5"
+    found = send(service.client, ann, "k1", count(fresh=fresh))
+    assert (found.status_code, found.json()["cost"]) == (200, "0.5")
+    assert spent(service.client, ann) == "0.5"
+    assert send(service.client, ann, "k1", count(fresh=fresh)).json() == found.json()
+    service.stop()
+
+
+def test_a_key_that_is_no_key_is_refused(serve, ann):
+    client = serve()
+    for key in ("", "a b", "é".encode(), "x" * 101):
+        assert send(client, ann, key, count()).status_code == 422
