@@ -239,7 +239,7 @@ print(Kept(sys.argv[2]).answer(survey, ["me"], true_codes(survey, row)).to_docum
 def test_two_programs_at_once_give_one_answer(tmp_path):
     SURVEY.save(tmp_path / "survey.json")
     command = [sys.executable, "-c", PROGRAM, tmp_path / "survey.json", tmp_path / "kept.json"]
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
     answers = {program.communicate()[0] for program in running}
-    assert [program.returncode for program in running] == [0, 0, 0]
+    assert [program.returncode for program in running] == [0, 0]
     assert len(answers) == 1

@@ -500,8 +500,8 @@ export function parseModel(file) {
 }
 
 function model(document) {
-  const known = ["bocage.tree", "bocage.forest"].includes(document?.format) && document.version === 1;
-  if (!known) fail("this is no model that this program knows.");
+  const known = ["bocage.tree", "bocage.forest"].includes(document?.format);
+  if (!known || ![1, 2].includes(document.version)) fail("this is no model that this program knows.");
   const columns = document.schema.attributes.map(attribute);
   const labels = document.schema.target.values;
   const forest = document.format === "bocage.forest";
@@ -537,7 +537,7 @@ function grown({ column, threshold, label, counts }, columns, labels) {
   const parent = [-1];
   column.forEach((tested, node) => {
     first.push(parent.length);
-    const children = tested < 0 ? 0 : threshold[node] < 0 ? columns[tested].cells : 2;
+    const children = tested < 0 ? 0 : threshold[node] === -1 ? columns[tested].cells : 2;
     for (let i = 0; i < children; i += 1) parent.push(node);
   });
   const same = [threshold, label, counts].every((array) => array.length === column.length);
@@ -578,7 +578,9 @@ function reach(tree, codes) {
     const code = codes[tree.column[node]];
     if (code < 0) break;
     const cut = tree.threshold[node];
-    node = tree.first[node] + (cut < 0 ? code : code < cut ? 0 : 1);
+    // -1: a child for each value; below: one value, -2 - cut, and the rest; else a cut in two.
+    if (cut === -1) node = tree.first[node] + code;
+    else node = tree.first[node] + ((cut < 0 ? code === -2 - cut : code < cut) ? 0 : 1);
   }
   return node;
 }
