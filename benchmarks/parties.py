@@ -26,7 +26,7 @@ SCHEMA = Schema(
     label=Categorical("ill", ("no", "yes")),
     row_cap=10**6,
 )
-SECONDS, MEGABYTES = 10.0, 50.0
+SECONDS, MEGABYTES, PEAK = 10.0, 50.0, 500.0
 
 
 def run() -> list[dict[str, Any]]:
@@ -43,6 +43,7 @@ def run() -> list[dict[str, Any]]:
             rows.append(
                 _row(f"memory more than for 10, MB of {MEGABYTES:.0f}", grown, MEGABYTES, ">= 1")
             )
+            rows.append(_row(f"peak memory, MB of {PEAK:.0f}", many, PEAK, ">= 1"))
     return rows
 
 

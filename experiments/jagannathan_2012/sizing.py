@@ -112,7 +112,7 @@ def accuracies(rng: np.random.Generator, rows: Rows, learned: int) -> np.ndarray
 
 
 def made(
-    rng: np.random.Generator, values: list[int], labels: int, rows: int, skew: float, depth: int
+    rng: np.random.Generator, values: list[int], labels: int, rows: int, *, skew: float, depth: int
 ) -> Rows:
     """Skewed columns that hang together through groups, labeled by a random tree and some chance."""
     group = rng.integers(0, GROUPS, rows)
@@ -176,7 +176,7 @@ def main() -> None:
     cases = [(read(path), "files") for path in arguments.tables]
     if not arguments.skip_made:
         cases += [
-            (made(rng, values, labels, size + TESTED, skew, depth), "generated")
+            (made(rng, values, labels, size + TESTED, skew=skew, depth=depth), "generated")
             for values, labels in DOMAINS.values()
             for size in SIZES
             for skew in SKEWS

@@ -115,7 +115,7 @@ class Contribution:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the counts as little-endian integers of 64 bits."""
-        return documents.digest(self.values.astype("<i8", copy=False).tobytes())
+        return documents.digest(self.values.astype("<i8", copy=False).data)
 
     def message(self) -> bytes:
         """What is signed. It begins with what it is, so that it cannot pass for anything else."""
@@ -148,12 +148,13 @@ class Contribution:
         document = documents.parse(content if parts is None else parts[0])
         documents.head(document, FORMAT, VERSION)
         with documents.about("the contribution is refused"):
+            wanted = [leaves * labels for leaves, labels in shapes_of(document)]
             if parts is None:
                 reading.keys(document, (*HEADER, "counts"), "a contribution")
                 sizes, values = counts.from_lists(document.pop("counts"))
             else:
-                sizes, values = counts.from_text(parts[1])
-            if sizes != [a * b for a, b in shapes_of(document)] or sum(sizes) != len(values):
+                sizes, values = counts.from_text(parts[1], sum(wanted))
+            if sizes != wanted or sum(sizes) != len(values):
                 raise PartyError("its counts are not as many as its shapes say.")
             return from_header(document, values)
 

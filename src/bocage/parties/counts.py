@@ -15,6 +15,7 @@ from bocage.private import IntArray
 
 # In canonical JSON the keys are sorted, so that the counts come first.
 _START, _END = b'{"counts":[[', b']],"digest":'
+TOO_MANY = -2
 MANY = 2**16  # bytes from which on it pays to load a compiler, if other files follow
 
 
@@ -26,12 +27,15 @@ def split(content: bytes) -> tuple[bytes, bytes] | None:
     return b"{" + content[end + 3 :], content[len(_START) : end]
 
 
-def from_text(text: bytes) -> tuple[list[int], IntArray]:
-    """How many counts each tree has, and all of them; refuses what is no whole number."""
-    sizes, values = np.zeros(MOST_TREES, np.int64), np.empty(text.count(b",") + 1, np.int64)
-    if len(values) > MOST_COUNTS:
-        raise PartyError(f"a contribution has at most {MOST_COUNTS} counts.")
+def from_text(text: bytes, most: int) -> tuple[list[int], IntArray]:
+    """How many counts each tree has, and all of them; refuses what is no whole number.
+
+    More than `most`, the number that the header names, are refused before they are read.
+    """
+    sizes, values = np.zeros(MOST_TREES, np.int64), np.empty(most, np.int64)
     trees = _compiled()(np.frombuffer(text, np.uint8), sizes, values)
+    if trees == TOO_MANY:
+        raise PartyError("its counts are not as many as its shapes say.")
     if trees < 0:
         raise PartyError("a count is a whole number of at most 18 digits.")
     return sizes[:trees].tolist(), values[: sizes.sum()]
@@ -52,7 +56,10 @@ def from_lists(value: Any) -> tuple[list[int], IntArray]:
 
 
 def scan(text: Any, sizes: Any, values: Any) -> int:
-    """Read ``1,-2],[3``: two trees; how many there are, or -1 for anything else. Slow as Python."""
+    """Read ``1,-2],[3``: two trees; how many there are, or less than 0 for anything else.
+
+    Slow as Python.
+    """
     at = found = tree = 0
     while True:
         negative = at < len(text) and text[at] == 45  # -
@@ -65,6 +72,8 @@ def scan(text: Any, sizes: Any, values: Any) -> int:
                 return -1
         if at == first or (text[first] == 48 and at - first > 1):
             return -1
+        if found == len(values):
+            return TOO_MANY
         values[found] = -value if negative else value
         found += 1
         sizes[tree] += 1
@@ -86,7 +95,7 @@ def _compiled() -> Callable[[Any, Any, Any], int]:
     import numba  # noqa: PLC0415 - loads a compiler
 
     try:
-        made = numba.njit(cache=True)(scan)
+        made = numba.njit(cache=True, nogil=True)(scan)
     except RuntimeError:  # no directory is writable: compile again in every process
-        made = numba.njit()(scan)
+        made = numba.njit(nogil=True)(scan)
     return cast("Callable[[Any, Any, Any], int]", made)

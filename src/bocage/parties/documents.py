@@ -22,7 +22,7 @@ def canonical(document: Any) -> bytes:
     return text.encode("ascii")
 
 
-def digest(content: bytes) -> str:
+def digest(content: bytes | memoryview) -> str:
     return hashlib.sha256(content).hexdigest()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from bocage.parties import documents
 from bocage.parties.certificate import certificate_of
 from bocage.parties.contribution import Contribution
 from bocage.parties.keys import public_keys
+from bocage.parties.pipeline import in_order
 from bocage.parties.plan import MOST_CONTRIBUTIONS, PartyPlan, Share
 from bocage.private import IntArray
 
@@ -32,8 +34,8 @@ def merge(
     plan
         What all of them follow.
     contributions
-        Any of them, at least one, as files or in memory. They are read one after the other, so
-        that memory does not grow with their number.
+        Any of them, at least one, as files or in memory. A few are read at a time, so that memory
+        does not grow with their number.
     trust
         Public keys, or files that list them: then no contribution by another key is accepted.
 
@@ -51,18 +53,9 @@ def merge(
     trusted = None if trust is None else public_keys(trust)
     sums = {share.party: np.zeros(_size(plan, share), np.int64) for share in plan.shares}
     merged = _Merged()
-    for source in contributions:
-        name = f"contribution of {source.party!r}" if isinstance(source, Contribution) else source
+    for name, read, share in in_order(partial(_examined, plan, trusted), contributions):
         with documents.about(name):
-            read = source if isinstance(source, Contribution) else _read(source)
-            share = _check(read, plan)
-            if trusted is not None and read.key not in trusted:
-                raise PartyError(f"its key {read.key} of {read.party!r} is not among the trusted.")
-            if not read.is_authentic():
-                raise PartyError(
-                    f"its signature is forged: the key of {read.party!r} did not sign it."
-                )
-            merged.add(read, str(name))
+            merged.add(read, name)
         sums[share.party] += read.values
     if not merged.parties:
         raise PartyError("there is no contribution to merge.")
@@ -74,6 +67,21 @@ def merge(
         for tree, counts in zip(share.trees, _by_tree(plan, share, sums[share.party]), strict=True)
     ]
     return Forest(tuple(trees), "counts", certificate)
+
+
+def _examined(
+    plan: PartyPlan, trusted: frozenset[str] | None, source: Contribution | str | Path
+) -> tuple[str, Contribution, Share]:
+    """A contribution that is what it says and fits the plan, or a refusal that names it."""
+    name = f"contribution of {source.party!r}" if isinstance(source, Contribution) else str(source)
+    with documents.about(name):
+        read = source if isinstance(source, Contribution) else _read(source)
+        share = _check(read, plan)
+        if trusted is not None and read.key not in trusted:
+            raise PartyError(f"its key {read.key} of {read.party!r} is not among the trusted.")
+        if not read.is_authentic():
+            raise PartyError(f"its signature is forged: the key of {read.party!r} did not sign it.")
+    return name, read, share
 
 
 @dataclass

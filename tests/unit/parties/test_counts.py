@@ -18,7 +18,8 @@ COUNTS = st.lists(
 @given(COUNTS)
 def test_text_and_lists_give_the_same_counts(trees):
     text = json.dumps(trees, separators=(",", ":"))[2:-2].encode()
-    sizes, values = from_text(text)
+    count = sum(map(len, trees))
+    sizes, values = from_text(text, count)
     assert sizes == [len(tree) for tree in trees]
     assert values.tolist() == [count for tree in trees for count in tree]
     assert from_lists(trees)[0] == sizes
@@ -71,7 +72,12 @@ def test_what_is_read_is_json_and_means_the_same(text):
 )
 def test_what_is_no_list_of_whole_numbers_is_refused(text):
     with pytest.raises(PartyError, match="whole number"):
-        from_text(text)
+        from_text(text, 2_000)
+
+
+def test_more_counts_than_the_header_names_are_refused_before_they_are_read():
+    with pytest.raises(PartyError, match="not as many as its shapes say"):
+        from_text(b"1,2],[3", 2)
 
 
 def test_only_large_canonical_files_are_split():
