@@ -25,6 +25,7 @@ from bocage.schema import Schema
 
 IntArray = NDArray[np.int64]
 UNITS = 1024  # score units per record, for criteria that are not whole numbers
+_DOUBLINGS = 2 ** np.arange(12, 40)
 _EXACT_BELOW = 2**26  # squares of such counts, times UNITS, stay inside 63 bits
 
 
@@ -137,7 +138,10 @@ class InformationGain:
 def _entropy(n: IntArray) -> IntArray:
     """G(n): integer, convex, G(0) = 0, linear between knots."""
     knots, values, slopes = _entropy_table()
-    at = np.searchsorted(knots, n, side="right") - 1
+    # The knots are so placed that the one at or below n has the number n >> k, plus 4096 for each of
+    # the k doublings from 4096 up to n.
+    doublings = np.maximum(np.searchsorted(_DOUBLINGS, n, side="right") - 1, 0)
+    at = np.minimum((n >> doublings) + 4096 * doublings, len(knots) - 1)
     result: IntArray = values[at] + slopes[at] * (n - knots[at])
     return result
 

@@ -18,6 +18,8 @@ from bocage.private.criteria import (
     Doubled,
     Gini,
     MaxOperator,
+    _entropy,
+    _entropy_table,
     criterion_named,
 )
 from bocage.schema import Categorical, Schema
@@ -143,3 +145,10 @@ def test_doubled_claims_twice_the_range():
     twice = Doubled(CRITERIA["gini"])
     assert criterion_named(twice).range(capped(9)) == 4 * UNITS
     assert twice.name != CRITERIA["gini"].name
+
+
+@given(st.integers(0, 2**41) | st.builds(lambda k, d: max(2**k + d, 0), st.integers(0, 40), st.integers(-2, 2)))  # fmt: skip
+def test_the_knot_below_a_count_is_found_without_a_search(n):
+    knots, values, slopes = _entropy_table()
+    at = np.searchsorted(knots, n, side="right") - 1
+    assert _entropy(np.array([n]))[0] == values[at] + slopes[at] * (n - knots[at])
