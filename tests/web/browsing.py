@@ -81,7 +81,7 @@ def check_page(page) -> None:
     """Nothing that axe objects to, nothing wider than the window, no error on the console."""
     found = Axe().run(page).response["violations"]
     told = [f"{one['id']}: {[node['html'][:120] for node in one['nodes'][:3]]}" for one in found]
-    assert told == []
+    assert told == [], told
     wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert wide <= 0, f"{page.url} is {wide} pixels wider than the window"
-    assert page.complaints == []
+    assert page.complaints == [], page.complaints

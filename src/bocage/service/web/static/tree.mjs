@@ -8,9 +8,9 @@ const STEP = 1.25;
 export async function showTree(element) {
   const answer = await fetch(element.dataset.svg, { credentials: "same-origin" });
   if (!answer.ok) throw new Error(`the drawing could not be fetched (${answer.status})`);
-  const parsed = new DOMParser().parseFromString(await answer.text(), "image/svg+xml");
+  const text = (await answer.text()).replace(/<style>[^<]*<\/style>/, ""); // the page's own sheet does it
+  const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
   const svg = document.importNode(parsed.documentElement, true);
-  for (const style of svg.querySelectorAll("style")) style.remove(); // the page's own sheet does it
   const view = new View(svg);
   element.replaceChildren(svg, tools(view, element));
   makeNodes(svg, document.getElementById(element.dataset.detail));
