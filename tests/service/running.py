@@ -134,12 +134,15 @@ class Running:
         given = {**SETTINGS, **{name: str(value) for name, value in settings.items()}}
         environment = {k: v for k, v in os.environ.items() if not k.startswith("BOCAGE_")}
         environment |= {f"BOCAGE_{name.upper()}": value for name, value in given.items()}
-        program = str(Path(sys.executable).parent / "bocage")
-        command = [program, "serve", "--home", str(made.path)]
+        command = [self.program(), "serve", "--home", str(made.path)]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 [*command, "--port", str(self.port)], stderr=log, stdout=log, env=environment
             )
+
+    @staticmethod
+    def program() -> str:
+        return str(Path(sys.executable).parent / "bocage")
 
     def wait(self, seconds: float = 90) -> Running:
         end = time.monotonic() + seconds
