@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bocage.mechanisms import SystemNoise
+from bocage.mechanisms import SystemNoise, Tables
 
 
 class SilentNoise:
@@ -21,6 +21,30 @@ class SilentNoise:
 
     def randomize(self, codes, arity, rate):
         raise NotImplementedError
+
+    def perturb(self, bodies):
+        return Silence(bodies)
+
+
+class Silence:
+    """Noise on tables that is 0, exactly."""
+
+    bits = 56
+
+    def __init__(self, bodies):
+        shapes = []
+        for body in bodies:
+            if isinstance(body, Tables):
+                shapes += [(size, body.columns) for size in body.sizes]
+            else:
+                shapes.append((body.size, body.labels))
+        self._zeros = [np.full(shape, 0, object) for shape in shapes]
+
+    def bounds(self):
+        return [(zeros, zeros) for zeros in self._zeros]
+
+    def refine(self):
+        self.bits += 64
 
 
 class RecordingNoise(SystemNoise):

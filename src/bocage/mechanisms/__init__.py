@@ -10,6 +10,8 @@
     permute_and_flip  permute-and-flip            ┘ on batch: many contests at once
     bernoulli         Bernoulli(exp(-p / q))
     local_tables      noise that a person's own machine draws, in Python and in JavaScript
+    exponentials      exponential variables, digit by digit
+    knorm             noise on small tables, known within bounds: on exponentials
     rng, bounds       the operating system's random words; integer bounds on exp
     accuracy, loss, local_loss
                       how far noise reaches; what each mechanism reveals (no draws)
@@ -25,6 +27,8 @@ from bocage.mechanisms.accuracy import (
     laplace_tail,
 )
 from bocage.mechanisms.base import Adjacency, Contest, IntArray, Noise, Selection
+from bocage.mechanisms.deviation import deviations
+from bocage.mechanisms.knorm import Body, Perturbation, Roots, Tables
 from bocage.mechanisms.loss import (
     exponential_probabilities,
     laplace_loss,
@@ -39,12 +43,17 @@ from bocage.mechanisms.system import SystemNoise
 __all__ = [
     "DEFAULT_CONFIDENCE",
     "Adjacency",
+    "Body",
     "Contest",
     "IntArray",
     "Noise",
     "OpenDPNoise",
+    "Perturbation",
+    "Roots",
     "Selection",
     "SystemNoise",
+    "Tables",
+    "deviations",
     "exponential_probabilities",
     "laplace_half_width",
     "laplace_loss",

@@ -9,10 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from bocage.mechanisms.knorm import Body, Perturbation
 
 IntArray = NDArray[np.int64]
 
@@ -67,3 +70,6 @@ class Noise(Protocol):
 
     def randomize(self, codes: IntArray, arity: int, rate: Fraction) -> IntArray:
         """k-ary randomized response with ratio exp(rate) between truth and any other value."""
+
+    def perturb(self, bodies: Sequence[Body]) -> Perturbation:
+        """Draw real-valued noise on tables, as digits that can be refined; see `knorm`."""

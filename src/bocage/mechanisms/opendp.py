@@ -16,6 +16,7 @@ import numpy as np
 
 from bocage.errors import EpsilonError, NoiseError
 from bocage.mechanisms.base import Contest, IntArray, Selection
+from bocage.mechanisms.knorm import Body, Perturbation
 from bocage.mechanisms.system import check_scale
 
 
@@ -57,6 +58,13 @@ class OpenDPNoise:
         raise NoiseError(
             "OpenDP has no exact randomized response: it takes the probability as a floating-point "
             "number. Use the noise provider 'system' for it."
+        )
+
+    def perturb(self, bodies: Sequence[Body]) -> Perturbation:  # noqa: ARG002 - likewise
+        """Refuse: OpenDP has no such noise."""
+        raise NoiseError(
+            "OpenDP has no noise on the body in which a record moves tables, which the additive "
+            "model needs. Use the noise provider 'system' for it."
         )
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from bocage.errors import EpsilonError
 from bocage.mechanisms.base import Contest, IntArray, Selection
 from bocage.mechanisms.exponential import select_exponential
+from bocage.mechanisms.knorm import Body, Perturbation
 from bocage.mechanisms.laplace import LARGEST_INT64_SCALE, draw_laplace
 from bocage.mechanisms.permute_and_flip import select_permute_and_flip
 from bocage.mechanisms.response import randomize_response
@@ -45,6 +46,10 @@ class SystemNoise:
     def randomize(self, codes: IntArray, arity: int, rate: Fraction) -> IntArray:
         """Randomize responses; see `randomize_response` for the guarantee."""
         return randomize_response(codes, arity, rate, self._source)
+
+    def perturb(self, bodies: Sequence[Body]) -> Perturbation:
+        """Draw noise on tables; see `knorm` for its density."""
+        return Perturbation(bodies, self._source)
 
 
 def check_scale(scale: Fraction) -> None:

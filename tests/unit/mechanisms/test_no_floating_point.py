@@ -28,6 +28,8 @@ SAMPLERS = [
     "exponential",
     "permute_and_flip",
     "response",
+    "exponentials",
+    "knorm",
     "system",
     "local_tables",
 ]
