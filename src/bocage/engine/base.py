@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bocage.plan import Question, Tally
 from bocage.schema import Schema
@@ -22,6 +25,13 @@ class Engine(Protocol):
 
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         """The exact tally of each question, all from the same rows."""
+
+    def rows(self, question: Question) -> Iterator[NDArray[np.uint16]]:
+        """The codes of the question's columns, one line each, in batches of bounded size.
+
+        Only the rows that pass the filter, from one snapshot. For a fit that reads rows again and
+        again; what it releases may not depend on their order.
+        """
 
     def close(self) -> None:
         """Release files, connections and memory."""

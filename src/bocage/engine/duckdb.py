@@ -19,10 +19,11 @@ import pyarrow as pa
 from bocage.engine.codes import Codes, Encoder
 from bocage.engine.counting import MOST_PRIVATE, add, count_rows, fresh, tallies, workers
 from bocage.engine.encode import SMALL
-from bocage.engine.guard import guarded
+from bocage.engine.guard import guarded, guarded_each
 from bocage.engine.memory import answer
 from bocage.engine.program import Counters, compile_question
 from bocage.engine.relation import Relation, from_csv, from_parquet, from_table, literal
+from bocage.engine.rows import Matrix, check_listing, in_batches, listed
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
 from bocage.schema import Attribute, Numeric, Schema
@@ -93,13 +94,19 @@ class DuckDBEngine:
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         for question in questions:
             question.check(self.schema)
-        broken = EngineError(
-            f"table {self.schema.name!r} could not be read. The reason is in the owner's log."
-        )
-        return guarded(lambda: self._answer(questions), _FAILURES, broken)
+        return guarded(lambda: self._answer(questions), _FAILURES, self._unread())
+
+    def rows(self, question: Question) -> Iterator[Matrix]:
+        check_listing(question, self.schema)
+        yield from guarded_each(lambda: self._rows(question), _FAILURES, self._unread())
 
     def close(self) -> None:
         self._connection.close()
+
+    def _unread(self) -> EngineError:
+        return EngineError(
+            f"table {self.schema.name!r} could not be read. The reason is in the owner's log."
+        )
 
     def _cannot_open(self) -> SourceError:
         what = f"the table {self._table!r}" if self._table else "rows"
@@ -142,15 +149,35 @@ class DuckDBEngine:
         return tuple((name, s.st_mtime_ns, s.st_size, s.st_ino) for name, s in stats)
 
     def _answer(self, questions: Sequence[Question]) -> list[Tally]:
+        snapshot = self._current()
+        if snapshot.codes is not None:
+            return answer(snapshot.codes, questions, self.schema, small=self._small)
+        return self._stream(snapshot, questions)
+
+    def _rows(self, question: Question) -> Iterator[Matrix]:
+        snapshot = self._current()
+        if snapshot.codes is not None:
+            yield from in_batches(snapshot.codes, question)
+            return
+        encoder = self._encoder(snapshot, set(question.reads()))
+        for columns, rows in self._batches(snapshot, encoder):
+            yield listed(encoder.encode(columns, rows), question)
+        self._check_unchanged(snapshot)
+
+    def _current(self) -> _Snapshot:
         with self._lock:
             if self._identity() != self._snapshot.identity:
                 self._snapshot = self._open()
             snapshot = self._snapshot
             if snapshot.codes is None and not snapshot.large:
                 self._keep(snapshot)
-        if snapshot.codes is not None:
-            return answer(snapshot.codes, questions, self.schema, small=self._small)
-        return self._stream(snapshot, questions)
+        return snapshot
+
+    def _encoder(self, snapshot: _Snapshot, needed: set[str]) -> Encoder:
+        """Encodes these columns, and those that can drop a row."""
+        needed = needed | {column.name for column in self.schema if _can_drop(column)}
+        encode = {n: e for n, e in snapshot.relation.encoders.items() if n in needed}
+        return Encoder(self.schema, encode)
 
     def _keep(self, snapshot: _Snapshot) -> None:
         """Load all codes, or find out that they are too many to keep."""
@@ -175,9 +202,7 @@ class DuckDBEngine:
 
     def _stream(self, snapshot: _Snapshot, questions: Sequence[Question]) -> list[Tally]:
         needed = {name for question in questions for name in question.reads()}
-        needed |= {column.name for column in self.schema if _can_drop(column)}
-        encode = {n: e for n, e in snapshot.relation.encoders.items() if n in needed}
-        encoder = Encoder(self.schema, encode)
+        encoder = self._encoder(snapshot, needed)
         programs = [compile_question(q, self.schema, encoder.index) for q in questions]
         batches = self._batches(snapshot, encoder)
         turn = Lock()

@@ -7,7 +7,7 @@ the failure, the caller one opaque sentence.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from bocage.errors import BocageError, EngineError
@@ -28,3 +28,12 @@ def guarded(
         name = type(failure).__name__
     _log.error("an engine failed: %s", name)
     raise error  # outside the handler, so that the failure is not even its context
+
+
+def guarded_each(
+    work: Callable[[], Iterator[Answer]], failures: tuple[type[Exception], ...], error: EngineError
+) -> Iterator[Answer]:
+    """The same for work that comes in pieces."""
+    pieces = guarded(work, failures, error)
+    while (piece := guarded(lambda: next(pieces, None), failures, error)) is not None:
+        yield piece

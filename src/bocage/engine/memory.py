@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,6 +14,7 @@ from bocage.engine.counting import count, count_small, workers
 from bocage.engine.encode import SMALL, refuse_absent
 from bocage.engine.encode import encoder as column_encoder
 from bocage.engine.guard import guarded
+from bocage.engine.rows import Matrix, check_listing, in_batches
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
 from bocage.schema import Schema
@@ -41,9 +42,7 @@ class MemoryEngine:
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         for question in questions:
             question.check(self.schema)
-        if self._codes is None:
-            raise SourceError(f"the table {self.schema.name!r} was closed. Open it again.")
-        codes = self._codes
+        codes = self._open_codes()
         broken = EngineError(
             f"table {self.schema.name!r} could not be counted. The reason is in the owner's log."
         )
@@ -52,6 +51,15 @@ class MemoryEngine:
             (MemoryError, RuntimeError),
             broken,
         )
+
+    def rows(self, question: Question) -> Iterator[Matrix]:
+        check_listing(question, self.schema)
+        yield from in_batches(self._open_codes(), question)
+
+    def _open_codes(self) -> Codes:
+        if self._codes is None:
+            raise SourceError(f"the table {self.schema.name!r} was closed. Open it again.")
+        return self._codes
 
     def close(self) -> None:
         self._codes = None

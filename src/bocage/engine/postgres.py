@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bocage.engine import sql
 from bocage.engine.encode import refuse_absent
-from bocage.engine.guard import guarded
+from bocage.engine.guard import guarded, guarded_each
+from bocage.engine.rows import BATCH, Matrix, check_listing
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
 from bocage.schema import Categorical, Schema
@@ -96,6 +97,12 @@ class PostgresEngine:
             failures = (self._psycopg.Error, OSError)
             return guarded(lambda: self._answers(questions), failures, self._broken())
 
+    def rows(self, question: Question) -> Iterator[Matrix]:
+        check_listing(question, self.schema)
+        with self._lock:
+            failures = (self._psycopg.Error, OSError)
+            yield from guarded_each(lambda: self._rows(question), failures, self._broken())
+
     def close(self) -> None:
         self._closed = True
         self._connection.close()
@@ -105,10 +112,23 @@ class PostgresEngine:
             f"table {self.schema.name!r} could not be read. The reason is in the owner's log."
         )
 
-    def _answers(self, questions: Sequence[Question]) -> list[Tally]:
+    def _rows(self, question: Question) -> Iterator[Matrix]:
+        self._connected()
+        # A cursor of the server's own: it sends a batch when it is asked for one.
+        with self._connection.transaction(), self._connection.cursor() as cursor:
+            statement = sql.listing(question, self.schema, self._source(cursor), self._types)
+            text = f"DECLARE listing NO SCROLL CURSOR FOR {statement.text}"
+            cursor.execute(text, statement.parameters)
+            while found := cursor.execute(f"FETCH {BATCH} FROM listing").fetchall():
+                yield np.array(found, np.uint16).T
+
+    def _connected(self) -> None:
         if self._closed:
             raise SourceError(f"the table {self.schema.name!r} was closed. Open it again.")
         self._revive()
+
+    def _answers(self, questions: Sequence[Question]) -> list[Tally]:
+        self._connected()
         with self._connection.transaction(), self._connection.cursor() as cursor:
             source = self._source(cursor)
             return [self._answer(cursor, question, source) for question in questions]

@@ -20,11 +20,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bocage.engine.codes import Encoder
+from bocage.engine.codes import Codes, Encoder
 from bocage.engine.counting import count_rows, fresh, tallies
 from bocage.engine.encode import encoder, is_text, refuse_absent
-from bocage.engine.guard import guarded
+from bocage.engine.guard import guarded, guarded_each
 from bocage.engine.program import Counters, Program, compile_question
+from bocage.engine.rows import Matrix, check_listing, from_bytes, listed, to_bytes
 from bocage.engine.sql import drops
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
@@ -93,10 +94,16 @@ class SparkEngine:
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         for question in questions:
             question.check(self.schema)
-        broken = EngineError(
+        return guarded(lambda: self._answer(list(questions)), _FAILURES, self._unread())
+
+    def rows(self, question: Question) -> Iterator[Matrix]:
+        check_listing(question, self.schema)
+        yield from guarded_each(lambda: self._rows(question), _FAILURES, self._unread())
+
+    def _unread(self) -> EngineError:
+        return EngineError(
             f"table {self.schema.name!r} could not be read. The reason is in the owner's log."
         )
-        return guarded(lambda: self._answer(list(questions)), _FAILURES, broken)
 
     def close(self) -> None:
         self._source = None  # the session belongs to whoever made it
@@ -138,31 +145,50 @@ class SparkEngine:
         return frame, pieces
 
     def _answer(self, questions: list[Question]) -> list[Tally]:
-        frame, pieces = self._open(counting=False)
-        needed = {name for question in questions for name in question.reads()}
-        needed |= {column.name for column in self.schema if drops(column)}
-        # A batch without columns would not know its rows.
-        names = tuple(c.name for c in self.schema if c.name in needed) or (
-            next(iter(self.schema)).name,
-        )
+        names = self._needed(questions)
         count = partial(_count, schema=self.schema, questions=questions, names=names)
-        job: Callable[[Batches], Batches] = count
-        if pieces is not None:
-            texts = [name for name, kind in _kinds(frame, self.schema).items() if is_text(kind)]
-            job = partial(_read_and_count, count=count, pieces=pieces, names=names, texts=texts)
-            rows = self._session().range(len(pieces))
-        else:
-            rows = _by_position(frame).select([f"c{frame.columns.index(name)}" for name in names])
+        rows, job = self._job(names, count)
         with _large_batches(rows.sparkSession):
             found = rows.mapInArrow(job, "position long, count long").toArrow()
         programs = _programs(self.schema, questions, names)
         counters = fresh(programs)
         total = _gather(found, counters)
         if total > self.schema.rows_bound:
-            raise EngineError(
-                f"table {self.schema.name!r} could not be read. The reason is in the owner's log."
-            )
+            raise self._unread()
         return tallies(programs, counters)
+
+    def _rows(self, question: Question) -> Iterator[Matrix]:
+        names = self._needed([question])
+        rows, job = self._job(
+            names, partial(_list, schema=self.schema, question=question, names=names)
+        )
+        seen = 0
+        with _large_batches(rows.sparkSession):
+            for read, content in rows.mapInArrow(job, "rows long, codes binary").toLocalIterator():
+                seen += read
+                yield from_bytes(bytes(content), question.columns)
+        if seen > self.schema.rows_bound:
+            raise self._unread()
+
+    def _needed(self, questions: Sequence[Question]) -> tuple[str, ...]:
+        needed = {name for question in questions for name in question.reads()}
+        needed |= {column.name for column in self.schema if drops(column)}
+        # A batch without columns would not know its rows.
+        return tuple(c.name for c in self.schema if c.name in needed) or (
+            next(iter(self.schema)).name,
+        )
+
+    def _job(
+        self, names: tuple[str, ...], work: Callable[[Batches], Batches]
+    ) -> tuple[Any, Callable[[Batches], Batches]]:
+        """What the tasks are given, and what they do with it."""
+        frame, pieces = self._open(counting=False)
+        if pieces is None:
+            columns = [f"c{frame.columns.index(name)}" for name in names]
+            return _by_position(frame).select(columns), work
+        texts = [name for name, kind in _kinds(frame, self.schema).items() if is_text(kind)]
+        read = partial(_read_and_work, work=work, pieces=pieces, names=names, texts=texts)
+        return self._session().range(len(pieces)), read
 
 
 def _kinds(frame: Any, schema: Schema) -> dict[str, pa.DataType]:
@@ -265,16 +291,16 @@ def _nothing(*_: Any) -> None:
 # What follows runs on the workers, except `_gather`.
 
 
-def _read_and_count(
+def _read_and_work(
     ids: Batches,
     *,
-    count: Callable[[Batches], Batches],
+    work: Callable[[Batches], Batches],
     pieces: Sequence[_Piece],
     names: Sequence[str],
     texts: Sequence[str],
 ) -> Batches:
     chosen = [pieces[i] for batch in ids for i in batch.column(0).to_pylist()]
-    return count(_read(chosen, names, texts))
+    return work(_read(chosen, names, texts))
 
 
 def _read(pieces: Sequence[_Piece], names: Sequence[str], texts: Sequence[str]) -> Batches:
@@ -296,21 +322,34 @@ def _count(
     """Count batches of these columns; yield the counters that are not 0, and the number of rows."""
     programs = _programs(schema, questions, names)
     counters = fresh(programs)
-    encoders: Encoder | None = None
     rows = 0
-    for batch in batches:
-        columns = dict(zip(names, batch.columns, strict=True))
-        if encoders is None:
-            kinds = {name: array.type for name, array in columns.items()}
-            encoders = Encoder(schema, {n: encoder(schema[n], kinds[n]) for n in names})
-        codes = encoders.encode(columns, batch.num_rows)
+    for codes, read in _encoded(batches, schema, names):
         count_rows(codes, programs, counters, 0, codes.rows)
-        rows += batch.num_rows
+        rows += read
     flat = np.concatenate([[rows], *(part.ravel() for part in _parts(counters))]).astype(np.int64)
     position = np.flatnonzero(flat)
     yield pa.RecordBatch.from_arrays(
         [pa.array(position, pa.int64()), pa.array(flat[position])], ["position", "count"]
     )
+
+
+def _list(batches: Batches, *, schema: Schema, question: Question, names: Sequence[str]) -> Batches:
+    """For each batch the number of rows read, and the codes asked for as bytes."""
+    for codes, read in _encoded(batches, schema, names):
+        content = to_bytes(listed(codes, question))
+        yield pa.RecordBatch.from_arrays(
+            [pa.array([read], pa.int64()), pa.array([content], pa.binary())], ["rows", "codes"]
+        )
+
+
+def _encoded(batches: Batches, schema: Schema, names: Sequence[str]) -> Iterator[tuple[Codes, int]]:
+    encoders: Encoder | None = None
+    for batch in batches:
+        columns = dict(zip(names, batch.columns, strict=True))
+        if encoders is None:
+            kinds = {name: array.type for name, array in columns.items()}
+            encoders = Encoder(schema, {n: encoder(schema[n], kinds[n]) for n in names})
+        yield encoders.encode(columns, batch.num_rows), batch.num_rows
 
 
 def _gather(found: pa.Table, counters: list[Counters]) -> int:

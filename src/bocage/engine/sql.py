@@ -93,6 +93,15 @@ def counts(
         yield names, statement
 
 
+def listing(question: Question, schema: Schema, source: str, types: Mapping[str, str]) -> Statement:
+    """The codes of the columns, row by row."""
+    statement = Statement()
+    rows, _, alias = _rows(statement, question, schema, source, types)
+    codes = ", ".join(alias[name] for name in question.columns)
+    statement.text = f"SELECT {codes} FROM {rows}"
+    return statement
+
+
 def _key(
     cell: str,
     question: Question,
