@@ -106,7 +106,7 @@ def _print(console: Console, report: Report, out: Path) -> None:
     for target in report.targets:
         color = "green" if target.within else "yellow" if target.explanation else "red"
         console.print(
-            f"[{color}]{escape(target.name)}: published {target.published:g}, "
+            f"[{color}]{escape(target.name)}: {report.against} {target.published:g}, "
             f"ours {target.ours:.1f} ± {target.error:.1f} ({target.verdict.replace('*', '')})"
         )
     for claim in report.claims:

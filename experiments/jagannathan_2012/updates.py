@@ -106,11 +106,12 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report:
         "Figure 4: new batches",
         "The first batch grows the forest, the others are added with their own noise; every person "
         "is in one batch, so epsilon is 0.5 in all. One batch is a forest that is built again from "
-        "all rows. The reference is what an independent program obtained: the paper prints box "
+        "all rows. The reference is an independent simulation: the paper prints box "
         f"plots only. A repetition is a noise draw for one of {settings['ensembles']} ensembles; boxes "
         "are over the ensembles, each the mean of its draws.",
         results,
         targets=targets,
+        against="reference",
         claims=claims,
         plots=[Plot("figure4", title, "batches", "accuracy (%)", curves)],
     )

@@ -117,11 +117,12 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report:
         "Figure 5: two owners with half of the attributes each",
         "Every person is in both tables, so the price is the sum over the owners: the paper's claim "
         "of parallel composition is wrong, and its epsilon is 2 epsilon. Beside it the honest price, "
-        "epsilon/2 each. The reference is what an independent program obtained: the paper prints box "
+        "epsilon/2 each. The reference is an independent simulation: the paper prints box "
         f"plots only. A repetition is a noise draw for one of {settings['ensembles']} ensembles; boxes "
         "are over the ensembles, each the mean of its draws.",
         results,
         targets=targets,
+        against="reference",
         claims=[
             Claim(
                 "parted data may be classified better than the whole table", better, gain, because
