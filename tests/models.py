@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bocage.engine.reference import code_of
 from bocage.model import Certificate, Forest, PlanLine, Tree, TreeBuilder
+from bocage.plan.splits import alone
 from bocage.schema import Attribute, Categorical, Numeric, Schema
 
 NAMES = ["age", 'say "hi"', "capital-gain", "__proto__", "constructor", "Größe", "select", "a'b"]
@@ -89,6 +90,8 @@ def trees(draw: st.DrawFn, schema: Schema, *, counted: bool = False) -> Tree:
         cut = None
         if column.cells > 10 or (column.cells > 1 and draw(st.booleans())):
             cut = draw(st.integers(1, column.cells - 1))
+        elif isinstance(column, Categorical) and draw(st.booleans()):
+            cut = alone(draw(st.integers(0, column.cells - 1)))  # one value against the rest
         open_nodes += builder.split(node, column.name, cut)
         if draw(st.booleans()):
             builder.counts(node, draw(counts))
@@ -149,7 +152,8 @@ def node_of(tree: Tree, record: Mapping[str, Any]) -> int:
         if code < 0:
             return node
         cut = tree.threshold[node]
-        node = int(tree.first_child[node]) + (code if cut < 0 else int(code >= cut))
+        beyond = int(code >= cut) if cut >= 0 else code if cut == -1 else int(code != -2 - cut)
+        node = int(tree.first_child[node]) + beyond
     return node
 
 

@@ -7,9 +7,11 @@ from bocage.estimators.classifiers import (
     DPDFClassifier,
     PrivateID3Classifier,
     RandomTreesClassifier,
+    ReadableTreeClassifier,
     SulqID3Classifier,
 )
 from bocage.estimators.cost import TuningCost
+from bocage.estimators.local import SurveyTreeClassifier
 
 __all__ = [
     "DPDFClassifier",
@@ -18,6 +20,8 @@ __all__ = [
     "PrivateClassifier",
     "PrivateID3Classifier",
     "RandomTreesClassifier",
+    "ReadableTreeClassifier",
     "SulqID3Classifier",
+    "SurveyTreeClassifier",
     "TuningCost",
 ]

@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bocage.estimators.base import PrivateClassifier
-from bocage.learners import DPDF, DiffPC45, DiffPID3, PrivateID3, RandomTrees, SulqID3
+from bocage.learners import (
+    DPDF,
+    DiffPC45,
+    DiffPID3,
+    PrivateID3,
+    RandomTrees,
+    ReadableTree,
+    SulqID3,
+)
 from bocage.schema import Schema
 
 SchemaLike = Schema | str | Path | None
@@ -222,4 +230,35 @@ class RandomTreesClassifier(PrivateClassifier):
         self.height = height
         self.rows = rows
         self.parts = parts
+        self.attributes = attributes
+
+
+class ReadableTreeClassifier(PrivateClassifier):
+    """One readable tree, as accurate as its epsilon allows.
+
+    Parameters
+    ----------
+    schema
+        The public domain: a :class:`~bocage.Schema` or its file. Not needed for a PrivateTable.
+    epsilon
+        What a fit costs.
+    rows, leaves, attributes
+        As in :class:`~bocage.learners.ReadableTree`.
+    """
+
+    learner = ReadableTree
+
+    def __init__(
+        self,
+        schema: SchemaLike = None,
+        epsilon: Any = 1.0,
+        *,
+        rows: int | None = None,
+        leaves: int = 1024,
+        attributes: Sequence[str] | None = None,
+    ) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
+        self.rows = rows
+        self.leaves = leaves
         self.attributes = attributes

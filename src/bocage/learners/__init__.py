@@ -8,11 +8,12 @@ from bocage.learners.dpdf import DPDF
 from bocage.learners.plan import Plan, Step
 from bocage.learners.private_id3 import PrivateID3
 from bocage.learners.rdt import RandomTrees
+from bocage.learners.readable import ReadableTree
 from bocage.learners.sulq_id3 import SulqID3
 
 LEARNERS: dict[str, type[Learner]] = {
     learner.name: learner
-    for learner in (SulqID3, DiffPID3, DiffPC45, PrivateID3, DPDF, RandomTrees)
+    for learner in (SulqID3, DiffPID3, DiffPC45, PrivateID3, DPDF, RandomTrees, ReadableTree)
 }
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "PrivateID3",
     "Progress",
     "RandomTrees",
+    "ReadableTree",
     "Step",
     "SulqID3",
     "noise_after",

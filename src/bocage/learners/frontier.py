@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import ceil, log2
 
 import numpy as np
 
 from bocage.epsilon import Epsilon
 from bocage.model import TreeBuilder
 from bocage.model.shape import MOST_ENTRIES, MOST_NODES
+from bocage.plan.splits import code_alone
 from bocage.private import Candidate, IntArray, Level, Split
 from bocage.schema import Categorical, Schema
 
@@ -21,6 +23,8 @@ class OpenNode:
     node: int
     attributes: tuple[str, ...]
     box: dict[str, tuple[int, int]] = field(default_factory=dict)  # live codes of numeric columns
+    # Of categorical columns that some values were parted from: the values that are left.
+    values: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def candidates(self, schema: Schema) -> tuple[Candidate, ...]:
         """Every split that parts the node: all released facts above it are taken into account."""
@@ -31,20 +35,55 @@ class OpenNode:
             for name in self.attributes
         )
 
+    def small_candidates(
+        self, schema: Schema, branches: float, thresholds: int
+    ) -> tuple[Candidate, ...]:
+        """The splits of two to `branches` branches, at most so many thresholds for each column.
+
+        A categorical attribute with more values than that offers each of them against the rest, and
+        so does one from which values were parted above. Thresholds are a public selection: the
+        multiples of a power of two, finer the smaller the part of the grid that is left.
+        """
+        if branches < 2:
+            return ()
+        found = []
+        for name in self.attributes:
+            column = schema[name]
+            if isinstance(column, Categorical):
+                left = self.values.get(name, tuple(range(column.cells)))
+                whole = len(left) == column.cells <= branches
+                values = () if whole else left if len(left) > 2 else left[:1]
+                found.append(Candidate(name, values=values))
+            else:
+                low, high = self._live(schema, name)
+                step = 2 ** max(ceil(log2((high - low) / thresholds)), 0)
+                found.append(Candidate(name, low + 1, high, step=step))
+        return tuple(found)
+
     def children(
         self, schema: Schema, split: Split
-    ) -> list[tuple[tuple[str, ...], dict[str, tuple[int, int]]]]:
-        """Attributes and boxes of the children of a split."""
+    ) -> list[tuple[tuple[str, ...], dict[str, tuple[int, int]], dict[str, tuple[int, ...]]]]:
+        """Attributes, boxes and values left of the children of a split."""
         column, threshold = split
+        if (code := code_alone(threshold)) is not None:
+            rest = tuple(name for name in self.attributes if name != column)
+            every = tuple(range(schema[column].cells))
+            left = tuple(v for v in self.values.get(column, every) if v != code)
+            others = self.attributes if len(left) > 1 else rest
+            return [
+                (rest, self.box, self.values),
+                (others, self.box, {**self.values, column: left}),
+            ]
         if threshold is None:
             rest = tuple(name for name in self.attributes if name != column)
-            return [(rest, self.box)] * schema[column].cells
+            return [(rest, self.box, self.values)] * schema[column].cells
         low, high = self._live(schema, column)
         ranges = [(low, threshold - 1), (threshold, high)]
         return [
             (
                 tuple(n for n in self.attributes if n != column or first < last),
                 {**self.box, column: (first, last)},
+                self.values,
             )
             for first, last in ranges
         ]

@@ -32,7 +32,7 @@ class Structure:
         names = [attribute.name for attribute in tree.schema.attributes]
         return cls(
             tuple(
-                None if column < 0 else (names[column], None if threshold < 0 else threshold)
+                None if column < 0 else (names[column], None if threshold == -1 else threshold)
                 for column, threshold in zip(
                     tree.column.tolist(), tree.threshold.tolist(), strict=True
                 )

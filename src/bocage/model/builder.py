@@ -12,7 +12,8 @@ from bocage.errors import ModelError
 from bocage.model import shape
 from bocage.model.certificate import Certificate
 from bocage.model.tree import Tree
-from bocage.schema import Schema
+from bocage.plan.splits import arity_of, code_alone
+from bocage.schema import Categorical, Schema
 
 
 @dataclass
@@ -48,7 +49,8 @@ class TreeBuilder:
         self._nodes = [_Node()]
 
     def split(self, node: int, column: str, threshold: int | None = None) -> list[int]:
-        """Give a leaf children: one for every code of the column, or two around a threshold.
+        """Give a leaf children: one for every code of the column, two around a threshold, or two
+        for one value and the rest (`bocage.plan.splits.alone`).
 
         The numbers of the children follow each other, in the order of creation.
         """
@@ -58,9 +60,13 @@ class TreeBuilder:
         if column not in self._columns:
             raise ModelError(f"column {column!r} is no attribute of {self.schema.name!r}.")
         cells = self.schema[column].cells
-        if threshold is not None and not 0 < threshold < cells:
+        code = code_alone(threshold)
+        if code is not None:
+            if code >= cells or not isinstance(self.schema[column], Categorical):
+                raise ModelError(f"code {code} of {column!r} is no value to part from the rest.")
+        elif threshold is not None and not 0 < threshold < cells:
             raise ModelError(f"a threshold on {column!r} lies in 1..{cells - 1}, not {threshold}.")
-        first, size = len(self._nodes), cells if threshold is None else 2
+        first, size = len(self._nodes), arity_of(threshold, cells)
         here.column = self._columns[column]
         here.threshold = -1 if threshold is None else int(threshold)
         here.children = range(first, first + size)

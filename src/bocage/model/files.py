@@ -21,6 +21,7 @@ from bocage.model.writing import write_whole
 from bocage.schema import Schema
 
 VERSION = 1
+WITH_VALUES = 2  # a node may part one value from the rest; written only where one does
 LARGEST_FILE = 2**28  # bytes
 _HEAD = ("format", "version", "schema", "certificate")
 _NODES = ("column", "threshold", "label", "counts", "total")
@@ -29,7 +30,7 @@ _NODES = ("column", "threshold", "label", "counts", "total")
 def to_dict(model: Model) -> dict[str, Any]:
     """A model as plain data, ready for JSON."""
     head = {
-        "version": VERSION,
+        "version": _version(model),
         "schema": model.schema.to_dict(),
         "certificate": model.certificate.to_dict(),
     }
@@ -50,23 +51,24 @@ def from_dict(document: Any) -> Tree | Forest:
     kind = document.get("format")
     if kind not in ("bocage.tree", "bocage.forest"):
         raise ModelError(f'this is no model: its "format" is {short(kind)}.')
-    if document.get("version") != VERSION or isinstance(document["version"], bool):
+    version = document.get("version")
+    if type(version) is not int or version not in {VERSION, WITH_VALUES}:
         raise ModelError(
-            f"the model has format version {short(document.get('version'))}; this program reads "
-            f"version {VERSION}."
+            f"the model has format version {short(version)}; this program reads versions "
+            f"{VERSION} and {WITH_VALUES}."
         )
     more = _NODES if kind == "bocage.tree" else ("voting", "trees")
     reading.keys(document, (*_HEAD, *more), "a model")
     schema = _schema(document["schema"])
     certificate = Certificate.from_dict(document["certificate"])
     if kind == "bocage.tree":
-        return _tree(document, schema, certificate)
+        return _tree(document, schema, certificate, version)
     trees = []
     for entry in reading.listed(document["trees"], '"trees"', most=MOST_TREES):
         reading.keys(entry, (*_NODES, "certificate"), "a tree")
         own = entry["certificate"]
         own = certificate if own is None else Certificate.from_dict(own)
-        trees.append(_tree(entry, schema, own))
+        trees.append(_tree(entry, schema, own, version))
     voting: Any = reading.text(document["voting"], '"voting"')  # the forest knows which there are
     return Forest(tuple(trees), voting, certificate)
 
@@ -153,7 +155,14 @@ def _schema(document: Any) -> Schema:
         raise ModelError(f"the schema in the model: {error}") from None
 
 
-def _tree(document: dict[str, Any], schema: Schema, certificate: Certificate) -> Tree:
+def _version(model: Model) -> int:
+    """The lowest version that has what the model needs: older programs read as much as they can."""
+    trees = model.trees if isinstance(model, Forest) else (model,)
+    values = any(isinstance(tree, Tree) and tree.threshold.min() < -1 for tree in trees)
+    return WITH_VALUES if values else VERSION
+
+
+def _tree(document: dict[str, Any], schema: Schema, certificate: Certificate, version: int) -> Tree:
     labels = shape.labels(schema)
     highest = 2**31 - 1
     column = _numbers(document, "column", -1, highest)
@@ -165,7 +174,7 @@ def _tree(document: dict[str, Any], schema: Schema, certificate: Certificate) ->
     return Tree(
         schema,
         np.array(column),
-        np.array(_numbers(document, "threshold", -1, highest)),
+        np.array(_numbers(document, "threshold", -1 if version == VERSION else -highest, highest)),
         np.array(_numbers(document, "label", 0, highest)),
         np.array([[0] * labels if row is None else row for row in counts], np.int64),
         np.array([row is not None for row in counts], bool),

@@ -46,7 +46,8 @@ function reach(tree, codes) {
     const code = codes[tree.column[node]];
     if (code < 0) break;
     const cut = tree.threshold[node];
-    node = tree.first[node] + (cut < 0 ? code : code < cut ? 0 : 1);
+    if (cut === -1) node = tree.first[node] + code;
+    else node = tree.first[node] + ((cut < 0 ? code === -2 - cut : code < cut) ? 0 : 1);
   }
   return node;
 }

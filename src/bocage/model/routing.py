@@ -24,7 +24,7 @@ MUCH = 2**25
 class Steps:
     """For every node: row of the matrix of codes, threshold, first target, a child for every code.
 
-    A leaf sends a row to itself.
+    A leaf sends a row to itself. A threshold below 0 stands for one code against the rest.
     """
 
     depth: int
@@ -62,10 +62,14 @@ def _level_by_level(steps: Steps, matrix: Ints) -> Places:
     flat, place = matrix.ravel(), np.arange(rows)
     start = steps.row * rows
     multiway = steps.multiway if steps.multiway.any() else None
+    alone = bool((steps.threshold < 0).any())
     node = np.zeros(rows, np.intp)
     for _ in range(steps.depth):
         code = flat[start[node] + place]
-        beyond: NDArray[Any] = code >= steps.threshold[node]
+        threshold = steps.threshold[node]
+        beyond: NDArray[Any] = code >= threshold
+        if alone:
+            beyond = np.where(threshold < 0, code != -2 - threshold, beyond)
         if multiway is not None:
             beyond = np.where(multiway[node], code, beyond)
         goal = steps.target[node] + beyond

@@ -157,7 +157,7 @@ def _rules(tree: Tree, at: int, sub_rules: bool) -> Iterator[Rule]:
         if support is None and tree.has_total[node]:
             support = max(int(tree.total[node]), 0)
         steps = path(tree, node).items()
-        words = [in_words(tree.schema[name], *ends) for name, ends in steps]
+        words = [in_words(tree.schema[name], codes) for name, codes in steps]
         yield Rule(
             tree=at,
             node=node,

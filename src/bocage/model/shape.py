@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocage.errors import ModelError
-from bocage.schema import Schema
+from bocage.schema import Categorical, Schema
 
 if TYPE_CHECKING:
     from bocage.model.tree import Tree
@@ -47,7 +47,7 @@ def arity(tree: Tree, node: int) -> int:
     """The number of children of a node."""
     if tree.column[node] < 0:
         return 0
-    return 2 if tree.threshold[node] >= 0 else tree.schema.attributes[tree.column[node]].cells
+    return 2 if tree.threshold[node] != -1 else tree.schema.attributes[tree.column[node]].cells
 
 
 def derive(tree: Tree) -> dict[str, NDArray[np.int32]]:
@@ -64,8 +64,14 @@ def derive(tree: Tree) -> dict[str, NDArray[np.int32]]:
     sizes = np.zeros(nodes, np.int64)
     sizes[inner] = cells[tree.column[inner]]
     cut = tree.threshold != -1
-    if np.any(cut & ((tree.threshold < 1) | (tree.threshold >= sizes))):
+    if np.any((tree.threshold >= 0) & ((tree.threshold < 1) | (tree.threshold >= sizes))):
         raise ModelError("a threshold lies between 1 and the last code of the column that it cuts.")
+    alone = tree.threshold < -1
+    values = np.array([isinstance(a, Categorical) for a in tree.schema.attributes], bool)
+    if np.any(alone & ~inner) or np.any(
+        ~values[tree.column[alone]] | (-2 - tree.threshold[alone].astype(np.int64) >= sizes[alone])
+    ):
+        raise ModelError("a value that is split from the rest is one of a categorical column.")
     sizes[cut] = 2
     first = 1 + np.cumsum(sizes) - sizes
     if first[-1] + sizes[-1] != nodes or np.any(first[inner] <= np.flatnonzero(inner)):

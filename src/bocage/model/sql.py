@@ -21,6 +21,8 @@ from bocage.errors import ModelError
 from bocage.model.base import Model
 from bocage.model.edges import edge
 from bocage.model.forest import Forest
+from bocage.model.paths import Codes
+from bocage.model.paths import edge as edge_to
 from bocage.model.tree import Tree
 from bocage.schema import Attribute, Categorical, Numeric
 
@@ -116,11 +118,11 @@ def _tree(tree: Tree, aliases: Mapping[str, str], dialect: Dialect, outcome: Seq
         goals = [write(child) for child in tree.children(node)]
         if all(goal == stop for goal in goals):
             return stop
-        ends, x = _ends(tree, node), aliases[attribute.name]
+        x = aliases[attribute.name]
         tests = (
-            _in_list(attribute, x, goals, ends, dialect)
+            _in_list(attribute, x, goals, _children(tree, node), dialect)
             if isinstance(attribute, Categorical)
-            else _in_order(attribute, x, goals, ends)
+            else _in_order(attribute, x, goals, _ends(tree, node))
         )
         margin = "\n" + " " * int(tree.depth[node] + 1)
         whens = margin.join(f"WHEN {test} THEN {goal}" for test, goal in tests)
@@ -148,12 +150,17 @@ def _ends(tree: Tree, node: int) -> list[int]:
     return list(range(1, cells + 1)) if cut < 0 else [cut, cells]
 
 
+def _children(tree: Tree, node: int) -> list[Codes]:
+    """For each child the codes that lead to it."""
+    return [edge_to(tree, child)[1] for child in tree.children(node)]
+
+
 def _in_list(
-    column: Categorical, x: str, goals: list[str], ends: list[int], dialect: Dialect
+    column: Categorical, x: str, goals: list[str], codes: list[Codes], dialect: Dialect
 ) -> list[tuple[str, str]]:
     values: dict[str, list[str]] = {}
-    for goal, start, end in zip(goals, [0, *ends], ends, strict=False):
-        known = [text_literal(value, dialect) for value in column.values[start:end]]
+    for goal, accepted in zip(goals, codes, strict=True):
+        known = [text_literal(column.values[code], dialect) for code in accepted]
         values.setdefault(goal, []).extend(known)
     return [
         (f"{x} = {known[0]}" if len(known) == 1 else f"{x} IN ({', '.join(known)})", goal)

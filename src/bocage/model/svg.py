@@ -152,7 +152,7 @@ def _boxes(tree: Tree, layout: _Layout) -> Iterator[str]:
         color, width = _color(int(tree.label[node])), layout.width[node]
         top, below = _words(tree, node)
         steps = path(tree, node).items()
-        rule = " and ".join(in_words(tree.schema[name], *ends) for name, ends in steps)
+        rule = " and ".join(in_words(tree.schema[name], codes) for name, codes in steps)
         yield f"<g><title>{_xml(rule or 'all rows')}: {_xml(outcome(tree, node))}</title>"
         yield (
             f'<rect class="paper box" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{BOX}" rx="4"/>'
@@ -192,8 +192,8 @@ def _box_width(tree: Tree, node: int) -> float:
 def _step(tree: Tree, node: int) -> str:
     """The test that leads to a node; its parent's box names the column."""
     name = edge(tree, node)[0]
-    column, ends = tree.schema[name], path(tree, node)[name]
-    words = in_words(column, *ends)
+    column = tree.schema[name]
+    words = in_words(column, path(tree, node)[name])
     if isinstance(column, Categorical):
         return words.removeprefix(f"{name} ").removeprefix("is ")
     return words.replace(f"{name} ", "", 1).removeprefix("is ") if words.startswith(name) else words

@@ -16,6 +16,8 @@ from bocage.model.base import Codes, Model, label_of
 from bocage.model.certificate import Certificate
 from bocage.model.routing import Steps, route
 from bocage.plan import Branch, Cells, Cut
+from bocage.plan.cells import map_targets
+from bocage.plan.splits import node_of
 from bocage.schema import Schema
 
 Ints = NDArray[np.int32]
@@ -34,7 +36,8 @@ class Tree(Model):
         leaf.
     threshold
         Codes below it go to the first child, others to the second; -1 for a node that has a child
-        for every code, and for a leaf.
+        for every code, and for a leaf. From -2 down: code ``-2 - threshold`` of a categorical column
+        goes to the first child, all others to the second.
     label
         For every node the code of its decision: what is predicted for rows that end there.
     counts, has_counts
@@ -131,9 +134,9 @@ class Tree(Model):
         leaf = self.is_leaf
         order = {name: i for i, name in enumerate(columns)}
         row = np.array([order.get(column.name, 0) for column in self.schema.attributes], np.intp)
-        threshold = np.where(self.threshold < 0, np.iinfo(np.int32).max, self.threshold)
+        threshold = np.where(self.threshold == -1, np.iinfo(np.int32).max, self.threshold)
         target = np.where(leaf, np.arange(len(self)), self.first_child)
-        multiway = ~leaf & (self.threshold < 0)
+        multiway = ~leaf & (self.threshold == -1)
         return Steps(self.depth_, row[self.column], threshold, target, multiway)
 
     @cached_property
@@ -165,10 +168,10 @@ class Tree(Model):
         target |= {leaf: ~i for i, leaf in enumerate(self.leaves)}
         nodes: list[Branch | Cut] = []
         for node in inner:
-            name = self.schema.attributes[self.column[node]].name
-            goes = tuple(target[child] for child in self.children(node))
-            cut = int(self.threshold[node])
-            nodes.append(Branch(name, goes) if cut < 0 else Cut(name, cut, *goes))
+            column, at = self.schema.attributes[self.column[node]], int(self.threshold[node])
+            split = node_of(column.name, None if at == -1 else at, column.cells)
+            goes = [target[child] for child in self.children(node)]
+            nodes.append(map_targets(split, goes.__getitem__))
         return Cells(tuple(nodes), len(self.leaves))
 
     @cached_property

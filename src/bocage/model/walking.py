@@ -18,6 +18,8 @@ def walk(  # noqa: PLR0917 - compiled loops take arrays by position, and no obje
                 break
             if multiway[node]:
                 node = target[node] + code
+            elif threshold[node] < 0:
+                node = target[node] + (code != -2 - threshold[node])
             elif code < threshold[node]:
                 node = target[node]
             else:

@@ -97,10 +97,10 @@ class Cells:
         def moved(target: int) -> int:
             return target_of[~target] if target < 0 and target != OUTSIDE else target
 
-        nodes = [_map_targets(node, moved) for node in self.nodes]
+        nodes = [map_targets(node, moved) for node in self.nodes]
         first = len(kept)
         for split in splits.values():
-            nodes.append(_map_targets(split, _child_of(first)))
+            nodes.append(map_targets(split, _child_of(first)))
             first += 1 + max(targets_of(split))
         return Cells(tuple(nodes), first)
 
@@ -115,7 +115,7 @@ class Cells:
                 return target
             return ~renumber[~target] if ~target in renumber else OUTSIDE
 
-        return Cells(tuple(_map_targets(node, moved) for node in self.nodes), len(cells))
+        return Cells(tuple(map_targets(node, moved) for node in self.nodes), len(cells))
 
     def route(self, codes: Mapping[str, NDArray[np.integer]], rows: int) -> NDArray[np.int32]:
         """The cell of every row, or -1: the reference that every kernel must equal."""
@@ -150,7 +150,8 @@ def targets_of(node: Node) -> Iterable[int]:
     return node.targets if isinstance(node, Branch) else (node.below, node.above)
 
 
-def _map_targets(node: Node, change: Callable[[int], int]) -> Node:
+def map_targets(node: Node, change: Callable[[int], int]) -> Node:
+    """The same test that leads elsewhere."""
     if isinstance(node, Branch):
         return Branch(node.column, tuple(map(change, node.targets)))
     return Cut(node.column, node.threshold, change(node.below), change(node.above))

@@ -1,13 +1,15 @@
 """The privacy layer: charges, counts, adds noise, releases. Only here do rows and noise meet."""
 
 from bocage.mechanisms import Adjacency, Selection
+from bocage.plan.splits import Split
 from bocage.private.answer import Answer, Item, Kind
 from bocage.private.ask import EpsilonLike
-from bocage.private.choose import Candidate, Split
+from bocage.private.choose import Candidate
 from bocage.private.criteria import CRITERIA, Criterion, Doubled, criterion_named
 from bocage.private.level import Level
 from bocage.private.owner import ProtectedTable, protect, study
 from bocage.private.partition import PrivatePartition
+from bocage.private.paths import Paths
 from bocage.private.query import IntArray
 from bocage.private.table import PrivateTable
 
@@ -23,6 +25,7 @@ __all__ = [
     "Item",
     "Kind",
     "Level",
+    "Paths",
     "PrivatePartition",
     "PrivateTable",
     "ProtectedTable",

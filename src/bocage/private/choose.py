@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import log
 from typing import Any
@@ -13,24 +13,27 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Contest, Noise, Selection
 from bocage.plan import Question, Tally
+from bocage.plan.splits import Split, alone, code_alone
 from bocage.private.answer import Answer
 from bocage.private.criteria import Criterion
 from bocage.private.query import IntArray, Place, Query, Terms
 from bocage.schema import Categorical, Schema, number
 
-Split = tuple[str, int | None]  # a column and, if it is numeric, the code of its threshold
 _SCORES_AT_ONCE = 2**16
 _WEIGHT = 2**20  # base weight of an attribute; the thresholds of a numeric one share it
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A way to split a cell: by all values of a categorical column, or by a numeric column at one
-    of the thresholds `first` to `last`."""
+    """A way to split a cell: by all values of a categorical column, by one of some `values` of it
+    against the rest, or by a numeric column at one of the thresholds `first` to `last`, of which
+    every `step`-th counted from 0 is taken."""
 
     column: str
     first: int | None = None
     last: int | None = None
+    values: tuple[int, ...] = ()
+    step: int = 1
 
     @classmethod
     def of(cls, schema: Schema, column: str) -> Candidate:
@@ -43,21 +46,41 @@ class Candidate:
     @property
     def size(self) -> int:
         """How many splits it stands for."""
-        return 1 if self.first is None or self.last is None else self.last - self.first + 1
+        return len(self.values) or len(self.thresholds) or 1
+
+    @property
+    def thresholds(self) -> range:
+        """The codes at which a numeric column may be cut."""
+        if self.first is None or self.last is None:
+            return range(0)
+        return range(-(-self.first // self.step) * self.step, self.last + 1, self.step)
+
+    def split(self, index: int) -> Split:
+        """One of the splits that it stands for."""
+        if self.values:
+            return self.column, alone(self.values[index])
+        return self.column, self.thresholds[index] if self.thresholds else None
+
+    def describe(self) -> list[Any]:
+        plain = [self.column, self.first, self.last]
+        return plain if not self.values and self.step == 1 else [*plain, self.values, self.step]
 
     def check(self, schema: Schema) -> None:
         attribute = schema[self.column]
         if attribute.cells < 2:
             raise PlanError(f"column {self.column!r} has one value only and cannot be split.")
         if isinstance(attribute, Categorical):
-            fits = self.first is None and self.last is None
+            known = set(range(attribute.cells))
+            fits = self.first is None and self.last is None and self.step == 1
+            fits &= set(self.values) <= known and len(set(self.values)) == len(self.values)
         else:
             first, last = self.first or 0, self.last or 0
-            fits = 1 <= first <= last < attribute.cells
+            fits = 1 <= first <= last < attribute.cells and not self.values and self.step >= 1
+            fits = fits and len(self.thresholds) > 0
         if not fits:
             raise PlanError(
                 f"column {self.column!r}: a numeric column is split at thresholds from 1 to its "
-                "last cell, a categorical one by all its values."
+                "last cell, a categorical one by all its values or by one of them."
             )
 
 
@@ -69,9 +92,12 @@ class Choose(Query):
     Privacy
     -------
     The criterion states in which range the scores of all splits move with one record; selecting
-    with rate epsilon / range is epsilon-DP, and the cells are disjoint. Thresholds of one column
-    share the base weight of that column: public weights (exponential mechanism) or a public
-    handicap added to the scores (permute-and-flip) change no ratio between neighbors.
+    with rate epsilon / range is epsilon-DP, and the cells are disjoint. The range holds for every
+    way to part the records, so that all splits of all columns are candidates of one selection.
+    Splits of one column share the base weight of that column: public weights (exponential
+    mechanism) or a public handicap added to the scores (permute-and-flip) change no ratio between
+    neighbors. Cells may have an epsilon of their own each (`each`): a record is in one cell, so
+    that the largest of them, which is `epsilon`, is what the question costs a table.
     """
 
     candidates: tuple[tuple[Candidate, ...], ...]  # for each cell the ways to split it
@@ -79,6 +105,7 @@ class Choose(Query):
     criterion: Criterion
     selection: Selection
     epsilon: Epsilon
+    each: tuple[Epsilon, ...] = field(default=(), kw_only=True)  # its own for each cell, if any
 
     def words(self) -> str:
         return f"best split for {self.label} by {self.criterion.name}"
@@ -86,11 +113,12 @@ class Choose(Query):
     def describe(self) -> dict[str, Any]:
         return {
             "ask": "choose",
-            "among": [[list(vars(one).values()) for one in cell] for cell in self.candidates],
+            "among": [[one.describe() for one in cell] for cell in self.candidates],
             "label": self.label,
             "criterion": self.criterion.name,
             "selection": self.selection.value,
             "epsilon": str(self.epsilon),
+            **({"each": [str(one) for one in self.each]} if self.each else {}),
         }
 
     def question(self, place: Place) -> Question:
@@ -101,6 +129,8 @@ class Choose(Query):
         super().check(terms, place)
         if len(self.candidates) != place.cells.count:
             raise PlanError("a choice needs a list of candidate columns for each cell.")
+        if self.each and (len(self.each) != len(self.candidates) or max(self.each) != self.epsilon):
+            raise PlanError("a choice costs the largest epsilon of its cells.")
         for cell in self.candidates:
             names = [one.column for one in cell]
             if not names or len(set(names)) < len(names) or self.label in names:
@@ -117,8 +147,9 @@ class Choose(Query):
             nothing = Contest(np.zeros(2, np.int64), self._rate(terms), np.array([1, 2]))
             noise.select([nothing], self.selection)
 
-    def _rate(self, terms: Terms) -> Fraction:
-        return terms.rate(self.criterion.range(terms.schema), self.epsilon)
+    def _rate(self, terms: Terms, cell: int | None = None) -> Fraction:
+        epsilon = self.each[cell] if self.each and cell is not None else self.epsilon
+        return terms.rate(self.criterion.range(terms.schema), epsilon)
 
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         return self._answer(terms, place)
@@ -139,13 +170,18 @@ class Choose(Query):
         ]
 
     def _draw(self, run: slice, tally: Tally, terms: Terms, noise: Noise) -> list[Split]:
-        rate, cells = self._rate(terms), self.candidates[run]
+        cells = self.candidates[run]
         scores = {
-            name: self._scores(terms.schema, name, counts[run])
+            (name, single): self._scores(terms.schema, name, counts[run], single=single)
             for name, counts in tally.columns.items()
+            for single in {bool(one.values) for cell in cells for one in cell if one.column == name}
         }
         contests = [
-            self._contest(rate, cell, [_of(scores[one.column][at], one) for one in cell])
+            self._contest(
+                self._rate(terms, run.start + at),
+                cell,
+                [_of(scores[one.column, bool(one.values)][at], one) for one in cell],
+            )
             for at, cell in enumerate(cells)
         ]
         chosen = noise.select(contests, self.selection).tolist()
@@ -157,8 +193,13 @@ class Choose(Query):
         answer = self._answer(terms, place)
         return answer.as_kind(answer.kind, values=values, splits=splits)
 
-    def _scores(self, schema: Schema, name: str, counts: IntArray) -> IntArray:
+    def _scores(
+        self, schema: Schema, name: str, counts: IntArray, *, single: bool = False
+    ) -> IntArray:
         """Scores of the candidates of one column, for each cell of `counts`."""
+        if single:
+            rest = counts.sum(axis=1, keepdims=True) - counts
+            return self.criterion.branch(counts) + self.criterion.branch(rest)
         if isinstance(schema[name], Categorical):
             multiway: IntArray = self.criterion.branch(counts).sum(axis=1, keepdims=True)
             return multiway
@@ -242,16 +283,19 @@ def choice_answer(
 
 def _of(scores: IntArray, candidate: Candidate) -> IntArray:
     """The scores of one cell and column that belong to a candidate."""
+    if candidate.values:
+        return scores[list(candidate.values)]
     if candidate.first is None or candidate.last is None:
         return scores
-    return scores[candidate.first - 1 : candidate.last]
+    cuts = candidate.thresholds
+    return scores[cuts.start - 1 : cuts.stop - 1 : cuts.step]
 
 
 def _split(cell: tuple[Candidate, ...], index: int) -> Split:
     """The split that an index of a contest stands for."""
     for one in cell:
         if index < one.size:
-            return one.column, None if one.first is None else one.first + index
+            return one.split(index)
         index -= one.size
     raise PlanError("the selection lies outside its candidates.")
 
@@ -259,4 +303,6 @@ def _split(cell: tuple[Candidate, ...], index: int) -> Split:
 def split_text(schema: Schema, name: str, threshold: int | None) -> str:
     if threshold is None:
         return name
+    if (code := code_alone(threshold)) is not None:
+        return f"{name} = {schema.categorical(name).values[code]}"
     return f"{name} < {number(schema.numeric(name).edge(threshold))}"

@@ -23,6 +23,12 @@ _LONGEST_MEMO = 16_384
 Drawn = TypeVar("Drawn")
 
 
+class Payer(Protocol):
+    """Whoever pays for a question: an account, or cells that pay for themselves."""
+
+    def charge(self, epsilon: Epsilon, memo: str) -> int: ...
+
+
 class Desk(Protocol):
     """Answers questions about one table on behalf of one account."""
 
@@ -74,7 +80,7 @@ class LiveDesk:
         self,
         query: Query,
         place: Place,
-        account: Account,
+        account: Payer,
         finish: Callable[[Tally, Terms, Noise], Drawn],
     ) -> Drawn:
         """Charge, count, draw: for the inner loop of a learner, which takes arrays."""

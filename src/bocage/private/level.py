@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +15,9 @@ from bocage.mechanisms import Adjacency, Selection
 from bocage.plan import Branch, Cells, Cut
 from bocage.plan.predicate import Bound
 from bocage.plan.question import MOST_COUNTERS
+from bocage.plan.splits import Split, node_of
 from bocage.private.answer import Kind
-from bocage.private.choose import Candidate, Choose, Mode, Split
+from bocage.private.choose import Candidate, Choose, Mode
 from bocage.private.count import MOST_COUNTS, Count, Counts
 from bocage.private.criteria import Criterion, Gini, criterion_named
 from bocage.private.desk import LiveDesk, key_of
@@ -24,6 +26,9 @@ from bocage.private.histograms import Histograms
 from bocage.private.query import IntArray, Place, Query
 from bocage.private.unsound import LocalGini
 from bocage.schema import Schema
+
+if TYPE_CHECKING:
+    from bocage.private.paths import Paths
 
 
 class Level:
@@ -75,6 +80,13 @@ class Level:
         """The same cells with a share of what is reserved, to be spent in sequence with others."""
         account = self._account.reserve(epsilon, memo)
         return Level(self._desk, account, self._place.where, self._place.cells)
+
+    def paths(self, epsilon: Epsilon) -> Paths:
+        """The same cells with `epsilon` for each path below them, spent as each path likes."""
+        from bocage.private.paths import Paths  # noqa: PLC0415 - it builds on this module
+
+        self._account.charge(epsilon, "paths")
+        return Paths(self._desk, self._place, np.full(len(self), epsilon.nano, np.int64))
 
     def totals(self, epsilon: Epsilon) -> IntArray:
         """Noisy number of rows of each cell."""
@@ -162,9 +174,9 @@ class Level:
         return self._desk.draw(query, self._place, self._account, query.draw)
 
     def split(self, splits: Sequence[Split]) -> Level:
-        """The children of all cells, in order: one per value, or below and above a threshold."""
-        nodes = {cell: self._node(*split) for cell, split in enumerate(splits)}
-        cells = self._place.cells.refine(nodes)
+        """The children of all cells, in order: one per value, below and above a threshold, or one
+        value and the rest."""
+        cells = self._place.cells.refine(split_nodes(self.schema, splits))
         return Level(self._desk, self._account, self._place.where, cells)
 
     def group(self, name: str, groups: Mapping[str, Sequence[int]]) -> dict[str, Level]:
@@ -209,7 +221,7 @@ class Level:
         levels = self.group("runs", runs)
         return [(levels[key], slice(run.start, run.stop)) for key, run in runs.items()]
 
-    def _node(self, column: str, threshold: int | None) -> Branch | Cut:
-        if threshold is not None:
-            return Cut(column, threshold, 0, 1)
-        return Branch(column, tuple(range(self.schema[column].cells)))
+
+def split_nodes(schema: Schema, splits: Sequence[Split]) -> dict[int, Branch | Cut]:
+    """The nodes that take the places of the cells."""
+    return {i: node_of(*split, schema[split[0]].cells) for i, split in enumerate(splits)}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from bocage.errors import PlanError
 from bocage.plan import OUTSIDE, Branch, Cells, Cut
 from bocage.plan.predicate import Value
+from bocage.plan.splits import code_alone, node_of
 from bocage.private.ask import Askable
 from bocage.private.desk import key_of
 from bocage.private.query import Place, distinct, exact
@@ -81,7 +82,10 @@ class PrivatePartition(Askable):
         chosen = list(splits)
         texts = {cell: _children(self.schema, *splits[cell]) for cell in chosen}
         kept = self._place.cells.only(chosen)
-        nodes = {i: _node(self.schema, *splits[cell]) for i, cell in enumerate(chosen)}
+        nodes = {
+            i: node_of(*splits[cell], self.schema[splits[cell][0]].cells)
+            for i, cell in enumerate(chosen)
+        }
         keys = [_join(self._place.keys[cell], text) for cell in chosen for text in texts[cell]]
         place = Place(self._place.where, kept.refine(nodes), distinct(keys))
         return PrivatePartition(self._desk, self._account, place)
@@ -179,15 +183,12 @@ def _ranges(
     return tuple(targets), tuple(texts)
 
 
-def _node(schema: Schema, name: str, threshold: int | None) -> Branch | Cut:
-    if threshold is not None:
-        return Cut(name, threshold, 0, 1)
-    return Branch(name, tuple(range(schema[name].cells)))
-
-
 def _children(schema: Schema, name: str, threshold: int | None) -> list[str]:
     if threshold is None:
         return [f"{name} = {value}" for value in schema.categorical(name).values]
+    if (code := code_alone(threshold)) is not None:
+        value = schema.categorical(name).values[code]
+        return [f"{name} = {value}", f"{name} != {value}"]
     edge = number(schema.numeric(name).edge(threshold))
     return [f"{name} < {edge}", f"{name} >= {edge}"]
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from bocage.mechanisms import Contest, Noise
 from bocage.plan import Tally
-from bocage.private.choose import Choose, Split
+from bocage.plan.splits import Split
+from bocage.private.choose import Choose
 from bocage.private.query import IntArray, Terms
 
 _UNITS = 2**20

@@ -33,6 +33,7 @@ from bocage.estimators import (
     DiffPID3Classifier,
     DPDFClassifier,
     RandomTreesClassifier,
+    ReadableTreeClassifier,
     TuningCost,
 )
 from bocage.learners import LEARNERS
@@ -43,6 +44,7 @@ CLASSIFIERS = [
     getattr(estimators, name) for name in estimators.__all__ if name.endswith("Classifier")
 ]
 CLASSIFIERS.remove(estimators.PrivateClassifier)
+CLASSIFIERS.remove(estimators.SurveyTreeClassifier)  # of the local model: tests/local_trees
 QUIET = 1000  # with 400 rows a wrong split or count has probability below 1e-30
 
 # Ill are the old smokers; the color has nothing to do with it.
@@ -71,6 +73,8 @@ def make(cls: type, **parameters: object) -> estimators.PrivateClassifier:
         parameters = {"trees": 1, "support": 0, **parameters}
     if cls is RandomTreesClassifier:
         return cls(SCHEMA, QUIET, **{"trees": 20, "height": 3, **parameters})
+    if cls is ReadableTreeClassifier:
+        return cls(SCHEMA, QUIET, **parameters)
     return cls(schema=SCHEMA, epsilon=QUIET, **{"depth": 3, **parameters})
 
 

@@ -17,6 +17,7 @@ from bocage.private.choose import Choose
 from bocage.private.criteria import Doubled
 from bocage.private.desk import LiveDesk
 from bocage.private.histograms import Histograms
+from bocage.private.paths import CountsOfEach, ModeOfEach
 from bocage.private.query import Query, Terms
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentNoise
@@ -76,6 +77,11 @@ class Draw:
             sizes = [len(names) for names in self.query.columns]
             first = sum(sizes[:cell])
             return sum(terms.steps / s for s in self.scales[first : first + sizes[cell]])
+        if isinstance(self.query, ModeOfEach):
+            return self.rates[cell] * terms.steps
+        if isinstance(self.query, CountsOfEach):  # one scale for each different epsilon, rising
+            nanos = sorted({one.nano for one in self.query.each})
+            return terms.steps / self.scales[nanos.index(self.query.each[cell].nano)]
         (scale,) = self.scales
         return terms.steps / scale
 

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from bocage.errors import ModelError
 from bocage.model import Forest, Tree, TreeBuilder, from_dict, load, save, to_dict
 from bocage.model.files import parse
+from bocage.model.text import to_text
+from bocage.plan.splits import alone
 from bocage.schema import Categorical, Numeric
 from models import certificate_of, models, schema_of
 
@@ -100,7 +102,7 @@ HOSTILE = {
     "a list": b"[]",
     "a number": b"7",
     "another format": b'{"format": "sklearn"}',
-    "a later version": b'{"format": "bocage.tree", "version": 2}',
+    "a later version": b'{"format": "bocage.tree", "version": 3}',
     "no version": b'{"format": "bocage.tree", "version": true}',
     "nothing else": b'{"format": "bocage.tree", "version": 1}',
 }
@@ -232,3 +234,21 @@ def test_junk_anywhere_in_a_document_gives_a_model_or_a_model_error(data):
     except ModelError:
         return
     assert model.predict({"n": [1.0], "c": ["x"]})[0] in model.label_attribute.values
+
+
+def test_one_value_against_the_rest_needs_the_second_version_and_nothing_else_does():
+    schema = schema_of(Categorical("job", ("farmer", "miller", "smith")))
+    builder = TreeBuilder(schema)
+    for node in builder.split(builder.root, "job", alone(1)):
+        builder.counts(node, [node, 2])
+    grown = builder.freeze(certificate_of(schema))
+    written = to_dict(grown)
+    assert written["version"] == 2
+    assert from_dict(written).threshold.tolist() == [-3, -1, -1]
+    with pytest.raises(ModelError, match="threshold"):
+        from_dict({**written, "version": 1})
+    with pytest.raises(ModelError, match="split from the rest"):
+        from_dict({**written, "threshold": [-5, -1, -1]})
+    assert to_dict(grown.pruned([]))["version"] == 1
+    assert "job is miller" in to_text(grown)
+    assert "job is not miller" in to_text(grown)

@@ -76,6 +76,9 @@ def published(name, branches):
             total += max(x)
         elif name == "gini":
             total -= float(t - Fraction(sum(n * n for n in x), t)) if t else 0
+        elif name == "blend":  # -(E + I/2) / 2
+            impurity = t - Fraction(sum(n * n for n in x), t) if t else 0
+            total -= float(t - max(x) + impurity / 2) / 2
         else:
             total += sum(n * log2(n / t) for n in x if n)
     return total
@@ -88,7 +91,7 @@ def test_scores_are_the_published_formulas_in_small_units(criterion, branches):
     real = published(criterion.name, branches)
     if criterion.name == "max":
         assert ours == real
-    elif criterion.name == "gini":  # a floor per branch
+    elif criterion.name in {"gini", "blend"}:  # a floor per branch
         assert real - len(branches) / UNITS <= ours <= real + 1e-9
     else:  # slopes are rounded down: at most a unit per record, most of which cancels
         assert abs(ours - real) <= sum(map(sum, branches)) / UNITS

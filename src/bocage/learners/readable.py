@@ -1,0 +1,232 @@
+"""A readable tree: one small tree, as accurate as its epsilon allows.
+
+It descends from DiffPID3 (Friedman & Schuster 2010, Algorithm 2) and leaves out what costs most there: no
+node is counted, a monotone score needs half the noise, all splits compete in one selection, and what
+a path does not spend goes to its leaf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import ceil, exp, log
+from typing import ClassVar
+
+from bocage.epsilon import Epsilon
+from bocage.errors import LearnerError
+from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
+from bocage.learners.frontier import OpenNode
+from bocage.learners.plan import Plan, Step
+from bocage.learners.sizing import arities
+from bocage.learners.smoothing import smoothed
+from bocage.model import Tree, TreeBuilder
+from bocage.model.shape import MOST_ENTRIES
+from bocage.plan.splits import Split
+from bocage.private import (
+    Candidate,
+    EpsilonLike,
+    IntArray,
+    Paths,
+    PrivateTable,
+    Selection,
+    criterion_named,
+)
+from bocage.schema import Schema
+
+SIZE, SPLITS, LEAVES = "number of rows", "splits along a path, at most", "leaf, at least"
+SUPPORT = 30  # records times epsilon that an average leaf should have
+SLACK = 1.5  # by how much the product of the branches of a path may exceed what that allows
+GROWTH = 0.25  # a level gets more than the one above it by the branches to this power
+THRESHOLDS = 64  # of one numeric attribute that a node chooses from
+COUNTED = 300  # records times epsilon from which on leaves are counted instead of labeled
+MOST_LEAVES = 2**16
+
+
+@dataclass(frozen=True)
+class ReadableTree(Learner):
+    """One tree of few, short rules.
+
+    Parameters
+    ----------
+    rows
+        The number of rows, if it is public; else 5 % of epsilon pay for a noisy count of it.
+    leaves
+        About how many leaves the tree may have, however many rows there are.
+    attributes
+        Those that the tree may split by; None for all.
+
+    Privacy
+    -------
+    Neighbors differ in one record that is there or not. The number of rows has sensitivity 1. The
+    score of a split is -(E + I/2)/2 with its errors E and its impurity I: one more record lowers it by
+    0 to 1 for every split of every attribute alike (monotone, range 1), so that permute-and-flip
+    with rate epsilon is epsilon-DP without a factor 2; see `Blend`. What a node chooses from, what it
+    pays and whether it is a leaf follow from the schema, the noisy number of rows and the splits
+    released above it. Nodes of one level are disjoint (parallel composition). The splits of a path
+    add up to 65 % of what is left after the count, at most; the leaf gets all the rest (sequential
+    composition). A leaf is labeled by one permute-and-flip over its label counts (monotone, range 1),
+    or counted with discrete Laplace noise (sensitivity 1). Everything else is post-processing.
+    """
+
+    name: ClassVar[str] = "readable"
+    paper: ClassVar[str] = "Bocage, after Friedman & Schuster 2010 and McKenna & Sheldon 2020"
+    numeric: ClassVar[bool] = True
+    rows: int | None = None
+    leaves: int = 1024
+    attributes: tuple[str, ...] | None = None
+
+    def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
+        self.check(schema)
+        budget = budget_of(epsilon, 400, self.name)
+        size, rest = (None, budget) if self.rows is not None else budget.split([1, 19])
+        splits, leaves = rest.split([13, 7])
+        count = [] if size is None else [Step(0, SIZE, "discrete Laplace", size)]
+        steps = [
+            *count,
+            Step(0, SPLITS, Selection.PERMUTE_AND_FLIP.words, splits),
+            Step(1, LEAVES, "permute and flip or discrete Laplace", leaves),
+        ]
+        return Plan(self.name, budget, tuple(steps))
+
+    def check(self, schema: Schema) -> tuple[str, ...]:
+        for name, least, most in (("rows", 1, 2**40), ("leaves", 2, MOST_LEAVES)):
+            value = getattr(self, name)
+            if not (name == "rows" and value is None) and not (
+                type(value) is int and least <= value <= most
+            ):
+                raise LearnerError(
+                    f"{self.name} needs {name} from {least} to {most}, not {value!r}."
+                )
+        return super().check(schema)
+
+    def _rule(self, schema: Schema, rows: int, splits: Epsilon, leaf: Epsilon) -> _Rule:
+        """The smooth depth rule: about one leaf for every SUPPORT / epsilon records."""
+        room = min(self.leaves, MOST_ENTRIES // (8 * label_of(schema).cells))
+        most = min(max(rows * float(splits + leaf) / SUPPORT, 1.0), room)
+        branches = arities(schema, self.check(schema))
+        return _Rule(schema, most, exp(sum(map(log, branches)) / len(branches)), leaf)
+
+    def fit(self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet) -> Tree:
+        plan = self.plan(table.schema, epsilon)
+        schema, label = table.schema, label_of(table.schema)
+        start = self.reserve(table, plan)
+        progress(0, 3)
+        rows = self.rows
+        if rows is None:
+            rows = max(int(start.totals(plan.share(0, SIZE))[0]), 1)
+        splits, rest = plan.share(0, SPLITS), plan.share(1, LEAVES)
+        rule = self._rule(schema, rows, splits, rest)
+        tree, parents = TreeBuilder(schema), [-1]
+        leaves = _Leaves(label.name, counted=rows * float(splits + rest) >= COUNTED)
+        paths: Paths | None = start.paths(splits + rest)
+        open_ = [_Open(OpenNode(tree.root, self.check(schema)))]
+        progress(1, 3)
+        while paths is not None:
+            asked = [rule.ask(*pair) for pair in zip(open_, paths.remaining(), strict=True)]
+            ends = [i for i, one in enumerate(asked) if one is None]
+            ended, inner = paths.part(ends)
+            if ended is not None:
+                leaves.release(ended, [open_[i].here.node for i in ends])
+            paths = None
+            if inner is not None:
+                asks = [one for one in asked if one is not None]
+                chosen = inner.choose(
+                    [candidates for candidates, _ in asks],
+                    label.name,
+                    criterion_named("blend"),
+                    Selection.PERMUTE_AND_FLIP,
+                    [pays for _, pays in asks],
+                )
+                paths = inner.split(chosen)
+                going = [here for here, one in zip(open_, asked, strict=True) if one is not None]
+                open_ = [
+                    child
+                    for here, split in zip(going, chosen, strict=True)
+                    for child in here.grow(tree, split, parents)
+                ]
+        progress(2, 3)
+        leaves.record(tree, parents)
+        progress(3, 3)
+        return _joined(tree.freeze(self.certificate(start, plan)))
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A node that may be split, and the product of the branches of the splits above it."""
+
+    here: OpenNode
+    branches: int = 1
+
+    def grow(self, tree: TreeBuilder, split: Split, parents: list[int]) -> Iterator[_Open]:
+        ids = tree.split(self.here.node, *split)
+        parents += [self.here.node] * len(ids)
+        parts = self.here.children(tree.schema, split)
+        for child, part in zip(ids, parts, strict=True):
+            yield _Open(OpenNode(child, *part), self.branches * len(ids))
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """What a node chooses from and what it pays. All of it is public."""
+
+    schema: Schema
+    most: float  # leaves of average size that the data can feed
+    branches: float  # of an average split
+    leaf: Epsilon  # what is kept for the leaf
+
+    def ask(self, node: _Open, left: Epsilon) -> tuple[tuple[Candidate, ...], Epsilon] | None:
+        """The candidates of a node and what it pays for the choice; None makes it a leaf.
+
+        The product of the branches of a path stays below `most`, with some slack and twice that at
+        the root. What the path has left for splits is shared by the levels that are still to come.
+        """
+        room = SLACK * self.most / node.branches * (2 if node.branches == 1 else 1)
+        candidates = node.here.small_candidates(self.schema, room, THRESHOLDS)
+        levels = max(ceil(log(self.most / node.branches) / log(self.branches) - 1e-9), 1)
+        weights = sum(self.branches ** (GROWTH * level) for level in range(levels))
+        pays = int((left.nano - self.leaf.nano) / weights)
+        return (candidates, Epsilon(pays)) if candidates and pays > 0 else None
+
+
+@dataclass
+class _Leaves:
+    """What was released about the leaves: noisy counts, or a label alone where few records are.
+
+    With little data, permute-and-flip finds the right label more often than the largest of noisy
+    counts does, and the counts would drown in their noise.
+    """
+
+    label: str
+    counted: bool
+    found: dict[int, IntArray] = field(default_factory=dict)
+    paid: dict[int, Epsilon] = field(default_factory=dict)
+
+    def release(self, ended: Paths, nodes: list[int]) -> None:
+        """Spend everything that the paths have left."""
+        rest = ended.remaining()
+        self.paid |= zip(nodes, rest, strict=True)
+        answer = (
+            ended.counts(self.label, rest)
+            if self.counted
+            else ended.modes(self.label, Selection.PERMUTE_AND_FLIP, rest)
+        )
+        self.found |= zip(nodes, answer, strict=True)
+
+    def record(self, tree: TreeBuilder, parents: list[int]) -> None:
+        if not self.counted:
+            for node, code in self.found.items():
+                tree.label(node, int(code))
+            return
+        for node, (counts, label) in enumerate(smoothed(parents, self.found, self.paid)):
+            tree.counts(node, counts)
+            tree.label(node, label)
+
+
+def _joined(tree: Tree) -> Tree:
+    """The same decisions with fewer rules: a node whose leaves all decide alike is a leaf."""
+    alike = tree.is_leaf.copy()
+    for node in range(len(tree) - 1, -1, -1):
+        children = list(tree.children(node))
+        if children:
+            alike[node] = alike[children].all() and len(set(tree.label[children].tolist())) == 1
+    return tree.pruned(~alike)

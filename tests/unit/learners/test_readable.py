@@ -1,0 +1,118 @@
+"""The readable tree: which splits a node chooses from, what its leaves say, what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bocage.accounting import MemoryAccount
+from bocage.epsilon import LARGEST, Epsilon
+from bocage.errors import LearnerError
+from bocage.learners import ReadableTree
+from bocage.learners.frontier import OpenNode
+from bocage.learners.smoothing import smoothed
+from bocage.model.text import to_text
+from bocage.plan.splits import alone
+from bocage.private import Candidate
+from bocage.private.table import WHOLE, PrivateTable
+from bocage.schema import Categorical, Numeric, Schema
+from unit.learners.spy import spy_desk
+
+JOBS = Categorical("job", ("farmer", "miller", "smith", "cook", "tailor"))
+AGE = Numeric("age", lower=0, upper=1, cells=1024)
+SCHEMA = Schema("people", (JOBS, AGE), label=Categorical("ill", ("no", "yes")))
+
+
+def test_a_split_by_all_values_is_offered_where_it_fits_and_single_values_where_not():
+    here = OpenNode(0, ("job", "age"))
+    assert here.small_candidates(SCHEMA, 5, 64)[0] == Candidate("job")
+    assert here.small_candidates(SCHEMA, 4.9, 64)[0] == Candidate("job", values=(0, 1, 2, 3, 4))
+    assert here.small_candidates(SCHEMA, 1.9, 64) == ()
+
+
+def test_values_that_were_parted_are_not_offered_again():
+    here = OpenNode(0, ("job", "age"))
+    (only, *_), (others, box, values) = here.children(SCHEMA, ("job", alone(1)))
+    assert only == ("age",)
+    assert others == ("job", "age")
+    rest = OpenNode(2, others, box, values)
+    assert rest.small_candidates(SCHEMA, 100, 64)[0] == Candidate("job", values=(0, 2, 3, 4))
+    for code in (0, 2):
+        part = rest.children(SCHEMA, ("job", alone(code)))[1]
+        rest = OpenNode(2, *part)
+    assert rest.small_candidates(SCHEMA, 100, 64)[0].values == (3,)  # the other one is the rest
+    assert rest.children(SCHEMA, ("job", alone(3)))[1][0] == ("age",)
+
+
+def test_thresholds_get_finer_as_the_box_gets_smaller():
+    here = OpenNode(0, ("age",))
+    (first,) = here.small_candidates(SCHEMA, 2, 64)
+    assert first.thresholds == range(16, 1024, 16)
+    (inside,) = OpenNode(1, ("age",), {"age": (32, 95)}).small_candidates(SCHEMA, 2, 64)
+    assert inside.thresholds == range(33, 96)
+
+
+def test_a_leaf_without_records_decides_as_its_surroundings_do():
+    leaves = {1: np.array([900, 100]), 2: np.array([-1, 0])}
+    root, large, empty = smoothed([-1, 0, 0], leaves, dict.fromkeys(leaves, Epsilon.of(1)))
+    assert root[1] == large[1] == empty[1] == 0
+    assert sum(large[0]) == 1000
+    assert sum(root[0]) == 999
+    assert empty[0] == [0, 0]
+
+
+def test_a_large_leaf_keeps_its_own_shares():
+    leaves = {1: np.array([900, 100]), 2: np.array([20, 480])}
+    _, _, other = smoothed([-1, 0, 0], leaves, dict.fromkeys(leaves, Epsilon.of(1)))
+    assert other == ([21, 479], 1)  # 2 sqrt(2) records of the root's shares, 920 : 580
+
+
+def rows(size):
+    jobs = [JOBS.values[i % 5] for i in range(size)]
+    ages = [(i * 37 % size) / size for i in range(size)]
+    ill = [
+        "yes" if job == "smith" or age >= 0.75 else "no"
+        for job, age in zip(jobs, ages, strict=True)
+    ]
+    return {"job": jobs, "age": ages, "ill": ill}
+
+
+def fit(learner, size, epsilon):
+    desk = spy_desk(SCHEMA, rows(size), silent=True, has_ledger=False)
+    return learner.fit(PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), WHOLE), epsilon)
+
+
+def test_a_tree_of_many_records_has_counts_and_says_the_rule():
+    tree = fit(ReadableTree(), 1000, 2)
+    assert tree.has_counts.all()
+    assert len(tree) <= 9  # subtrees that decide alike are one leaf
+    right = tree.predict(rows(1000)) == np.array(rows(1000)["ill"])
+    assert right.mean() > 0.99
+    assert "age ≥ 0.75: yes" in to_text(tree)
+
+
+def test_a_tree_of_few_records_has_labels_alone():
+    tree = fit(ReadableTree(), 1000, 0.2)
+    assert not tree.has_counts.any()
+
+
+def test_a_declared_number_of_rows_leaves_all_of_epsilon_to_the_tree():
+    plan = ReadableTree(rows=1000).plan(SCHEMA, 1)
+    assert [str(step.epsilon) for step in plan.steps] == ["0.65", "0.35"]
+    assert [str(step.epsilon) for step in ReadableTree().plan(SCHEMA, 1).steps] == [
+        "0.05", "0.6175", "0.3325",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("leaves", [2, 5])
+def test_the_number_of_leaves_is_bounded_whatever_the_size(leaves):
+    tree = fit(ReadableTree(leaves=leaves), 1000, 1000)
+    assert len(tree.leaves) <= 3 * leaves
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"rows": 0}, {"rows": 1.5}, {"leaves": 1}, {"leaves": None}, {"leaves": True}]
+)
+def test_parameters_out_of_range_are_refused(wrong):
+    with pytest.raises(LearnerError, match=next(iter(wrong))):
+        ReadableTree(**wrong).plan(SCHEMA, 1)
