@@ -14,6 +14,7 @@ from bocage.service.metrics import Metrics
 from bocage.service.problems import place_of
 from bocage.service.records import Records
 from bocage.service.sessions import Sessions
+from bocage.service.surveys import Surveys
 from bocage.service.tables import Tables
 from bocage.service.warming import warm_up
 
@@ -30,6 +31,7 @@ class Service:
         self.signer = home.signer()
         self.registry = home.open_registry()
         self.records = Records(home.registry_address)
+        self.surveys = Surveys(home.registry_address)
         self.sessions = Sessions(home.registry_address, home.settings.session_minutes)
         self.ledger = home.open_ledger()
         self.tables = Tables(self.registry, self.ledger, home.ledger_address)
@@ -81,5 +83,5 @@ class Service:
         except BocageError as error:
             _LOG.error("%s: %s", type(error).__name__, error)
         self.tables.close()
-        for store in (self.records, self.sessions, self.registry, self.ledger):
+        for store in (self.records, self.surveys, self.sessions, self.registry, self.ledger):
             store.close()

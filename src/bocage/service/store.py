@@ -48,7 +48,7 @@ CREATE TABLE sessions (digest TEXT PRIMARY KEY, role TEXT NOT NULL, analyst TEXT
 CREATE TABLE owner (id {integer} PRIMARY KEY, digest TEXT NOT NULL, made TEXT NOT NULL);
 CREATE TABLE surveys (id TEXT PRIMARY KEY, number {integer} NOT NULL, title TEXT NOT NULL,
     body TEXT NOT NULL, fingerprint TEXT NOT NULL, state TEXT NOT NULL, model {blob},
-    created TEXT NOT NULL);
+    published {integer} NOT NULL, created TEXT NOT NULL);
 CREATE TABLE answers (survey TEXT NOT NULL, number {integer} NOT NULL, token TEXT NOT NULL,
     body TEXT NOT NULL, PRIMARY KEY (survey, number), UNIQUE (survey, token));
 CREATE TABLE workers (id TEXT PRIMARY KEY, host TEXT NOT NULL, pid {integer} NOT NULL,

@@ -137,3 +137,31 @@ def meter(share: float, words: str) -> Markup:
         "<title>{}</title><rect class='area' width='200' height='8' rx='4'/>"
         "<rect class='dot' width='{:.1f}' height='8' rx='4'/></svg>"
     ).format(escape(words), 2 * percent)
+
+
+def two_bars(
+    title: str, names: Sequence[str], sent: Sequence[float], found: Sequence[float]
+) -> Markup:
+    """Shares as they were sent (outlined) and as they were reconstructed (filled), side by side."""
+    left, bottom, height = 44, 46, 240
+    most = max([*sent, *found, 1e-9])
+    ys = Axis(0, most, height - bottom, 22)
+    width = (WIDTH - left - RIGHT) / max(len(names), 1)
+    parts: list[Markup] = [_text(left, 14, title, "start")]
+    bar = Markup('<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
+    for at, (before, after) in enumerate(zip(sent, found, strict=True)):
+        x = left + at * width
+        for kind, share, shift in (("sent", before, 0.08), ("found", after, 0.5)):
+            top = ys.at(share)
+            parts.append(bar.format(kind, x + shift * width, top, 0.4 * width, ys.start - top))
+    step = max(1, len(names) // 8)
+    for at in range(0, len(names), step):
+        name = names[at] if len(names[at]) < 12 else names[at][:11] + "…"
+        parts.append(_text(left + (at + 0.5) * width, height - 26, name))
+    parts.append(_path("axis", [(left, ys.start), (WIDTH - RIGHT, ys.start)]))
+    parts += [_text(left - 6, ys.at(v) + 4, f"{100 * v:g} %", "end") for v in ys.ticks(3)]
+    parts.append(
+        _text(WIDTH - RIGHT, height - 6, "outlined: as sent · filled: reconstructed", "end")
+    )
+    told = "; ".join(f"{n}: {100 * f:.0f} %" for n, f in zip(names, found, strict=True))
+    return _svg(f"{title}, reconstructed", told, parts, height)

@@ -1,5 +1,19 @@
 """All pages, in the order in which their addresses are tried."""
 
-from bocage.service.web import owner_book, owner_people, owner_tables, pages
+from bocage.service.web import (
+    owner_book,
+    owner_people,
+    owner_tables,
+    pages,
+    survey_owner,
+    survey_pages,
+)
 
-CONSOLE = (pages.routes, owner_people.routes, owner_book.routes, owner_tables.routes)
+CONSOLE = (
+    pages.routes,
+    survey_pages.routes,
+    survey_owner.routes,
+    owner_people.routes,
+    owner_book.routes,
+    owner_tables.routes,
+)
