@@ -47,19 +47,19 @@ class Axis:
         return [k * step for k in range(first, last + 1)]
 
 
-def _svg(title: str, description: str, parts: Sequence[Markup], height: int = HEIGHT) -> Markup:
+def svg(title: str, description: str, parts: Sequence[Markup], height: int = HEIGHT) -> Markup:
     head = Markup('<svg class="chart" role="img" viewBox="0 0 {} {}">').format(WIDTH, height)
     words = Markup("<title>{}</title><desc>{}</desc>").format(title, description)
     return head + words + Markup("").join(parts) + Markup("</svg>")
 
 
-def _text(x: float, y: float, text: object, anchor: str = "middle") -> Markup:
+def text(x: float, y: float, text: object, anchor: str = "middle") -> Markup:
     return Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(
         x, y, anchor, text
     )
 
 
-def _path(kind: str, points: Sequence[tuple[float, float]], close: str = "") -> Markup:
+def path(kind: str, points: Sequence[tuple[float, float]], close: str = "") -> Markup:
     way = "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in points) + close
     return Markup('<path class="{}" d="{}"/>').format(kind, way)
 
@@ -82,16 +82,16 @@ def burn_down(
     line = [(xs.at(t), ys.at(max(v, 0))) for t, v in steps]
     floor_ = [(line[-1][0], ys.start), (line[0][0], ys.start)]
     parts = [
-        _path("area", [*line, *floor_], "Z"),
-        _path("axis", [(LEFT, TOP), (LEFT, HEIGHT - BOTTOM), (WIDTH - RIGHT, HEIGHT - BOTTOM)]),
-        _path("cap", [(LEFT, ys.at(cap)), (WIDTH - RIGHT, ys.at(cap))]),
-        _path("mark", line),
-        *(_text(LEFT - 8, ys.at(v) + 4, f"{v:g}", "end") for v in ys.ticks(4)),
-        _text(LEFT, HEIGHT - 10, _when(xs.low, xs.high - xs.low), "start"),
-        _text(WIDTH - RIGHT, HEIGHT - 10, _when(xs.high, xs.high - xs.low), "end"),
+        path("area", [*line, *floor_], "Z"),
+        path("axis", [(LEFT, TOP), (LEFT, HEIGHT - BOTTOM), (WIDTH - RIGHT, HEIGHT - BOTTOM)]),
+        path("cap", [(LEFT, ys.at(cap)), (WIDTH - RIGHT, ys.at(cap))]),
+        path("mark", line),
+        *(text(LEFT - 8, ys.at(v) + 4, f"{v:g}", "end") for v in ys.ticks(4)),
+        text(LEFT, HEIGHT - 10, _when(xs.low, xs.high - xs.low), "start"),
+        text(WIDTH - RIGHT, HEIGHT - 10, _when(xs.high, xs.high - xs.low), "end"),
     ]
     rest = cap - (spent[-1][1] if spent else 0)
-    return _svg(title, f"Epsilon left: {rest:.6g} of {cap:.6g}.", parts)
+    return svg(title, f"Epsilon left: {rest:.6g} of {cap:.6g}.", parts)
 
 
 def _when(seconds: float, span: float) -> str:
@@ -112,21 +112,21 @@ def answer_chart(answer: Answer, most: int = 24) -> Markup | None:
     left, row = (190 if names else 30), 26
     height = TOP + row * len(items) + 34
     xs = Axis(low, high if high > low else low + 1, left, WIDTH - RIGHT - 20)
-    parts: list[Markup] = [_path("axis", [(xs.at(0), TOP), (xs.at(0), height - 30)])]
+    parts: list[Markup] = [path("axis", [(xs.at(0), TOP), (xs.at(0), height - 30)])]
     for at, item in enumerate(items):
         y = TOP + row * at + row / 2
         value = float(item.value) if isinstance(item.value, int | float) else 0.0
         if item.low is not None and item.high is not None:
-            parts.append(_path("span", [(xs.at(item.low), y), (xs.at(item.high) + 0.1, y)]))
+            parts.append(path("span", [(xs.at(item.low), y), (xs.at(item.high) + 0.1, y)]))
         parts.append(
             Markup('<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="5"/>').format(xs.at(value), y)
         )
         if names:
             key = item.key if len(item.key) < 28 else item.key[:27] + "…"
-            parts.append(_text(left - 10, y + 4, key, "end"))
-    parts += [_text(xs.at(v), height - 10, figure(v)) for v in xs.ticks(4)]
+            parts.append(text(left - 10, y + 4, key, "end"))
+    parts += [text(xs.at(v), height - 10, figure(v)) for v in xs.ticks(4)]
     told = "; ".join(f"{i.key or 'value'} {i.value}" for i in items)
-    return _svg(answer.question, f"{told}. Bars show 95 % intervals.", parts, height)
+    return svg(answer.question, f"{told}. Bars show 95 % intervals.", parts, height)
 
 
 def meter(share: float, words: str) -> Markup:
@@ -147,21 +147,22 @@ def two_bars(
     most = max([*sent, *found, 1e-9])
     ys = Axis(0, most, height - bottom, 22)
     width = (WIDTH - left - RIGHT) / max(len(names), 1)
-    parts: list[Markup] = [_text(left, 14, title, "start")]
+    parts: list[Markup] = [text(left, 14, title, "start")]
     bar = Markup('<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
     for at, (before, after) in enumerate(zip(sent, found, strict=True)):
         x = left + at * width
         for kind, share, shift in (("sent", before, 0.08), ("found", after, 0.5)):
             top = ys.at(share)
             parts.append(bar.format(kind, x + shift * width, top, 0.4 * width, ys.start - top))
-    step = max(1, len(names) // 8)
+    longest = min(max((len(name) for name in names), default=1), 12)
+    step = max(1, ceil(8 * longest / width))  # so that no two texts touch
     for at in range(0, len(names), step):
         name = names[at] if len(names[at]) < 12 else names[at][:11] + "…"
-        parts.append(_text(left + (at + 0.5) * width, height - 26, name))
-    parts.append(_path("axis", [(left, ys.start), (WIDTH - RIGHT, ys.start)]))
-    parts += [_text(left - 6, ys.at(v) + 4, f"{100 * v:g} %", "end") for v in ys.ticks(3)]
+        parts.append(text(left + (at + 0.5) * width, height - 26, name))
+    parts.append(path("axis", [(left, ys.start), (WIDTH - RIGHT, ys.start)]))
+    parts += [text(left - 6, ys.at(v) + 4, f"{100 * v:g} %", "end") for v in ys.ticks(3)]
     parts.append(
-        _text(WIDTH - RIGHT, height - 6, "outlined: as sent · filled: reconstructed", "end")
+        text(WIDTH - RIGHT, height - 6, "outlined: as sent · filled: reconstructed", "end")
     )
     told = "; ".join(f"{n}: {100 * f:.0f} %" for n, f in zip(names, found, strict=True))
-    return _svg(f"{title}, reconstructed", told, parts, height)
+    return svg(f"{title}, reconstructed", told, parts, height)

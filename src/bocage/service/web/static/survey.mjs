@@ -36,8 +36,8 @@ function review(survey, truth, record) {
   const shown = show(record, survey);
   const promise = privacy(survey);
   at("rows").replaceChildren(...promise.answers.map(({ name, words }) => make("tr", {},
-    make("th", { scope: "row" }, name), make("td", {}, String(truth[name])),
-    make("td", { class: "sent" }, String(shown[name])), make("td", { class: "small" }, words))));
+    make("th", { scope: "row" }, name), make("td", { "data-head": "Your answer" }, String(truth[name])),
+    make("td", { class: "sent", "data-head": "Would be sent" }, String(shown[name])), make("td", { class: "small" }, words))));
   at("whole").textContent = promise.record.words;
   at("review").hidden = false;
   at("review-head").focus();
