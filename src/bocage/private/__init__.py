@@ -2,10 +2,12 @@
 
 from bocage.mechanisms import Adjacency, Selection
 from bocage.plan.splits import Split
+from bocage.private.additive import GRID_BITS, fit_columns
 from bocage.private.answer import Answer, Item, Kind
 from bocage.private.ask import EpsilonLike
 from bocage.private.choose import Candidate
 from bocage.private.criteria import CRITERIA, Criterion, Doubled, criterion_named
+from bocage.private.design import Block
 from bocage.private.level import Level
 from bocage.private.owner import ProtectedTable, protect, study
 from bocage.private.partition import PrivatePartition
@@ -15,8 +17,10 @@ from bocage.private.table import PrivateTable
 
 __all__ = [
     "CRITERIA",
+    "GRID_BITS",
     "Adjacency",
     "Answer",
+    "Block",
     "Candidate",
     "Criterion",
     "Doubled",
@@ -32,6 +36,7 @@ __all__ = [
     "Selection",
     "Split",
     "criterion_named",
+    "fit_columns",
     "protect",
     "study",
 ]

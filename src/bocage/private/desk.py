@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from bocage.accounting import Account
@@ -16,7 +17,7 @@ from bocage.errors import BocageError, EngineError
 from bocage.mechanisms import Noise
 from bocage.plan import Tally
 from bocage.private.answer import Answer, Kind
-from bocage.private.query import Place, Query, Terms
+from bocage.private.query import Fit, Place, Query, Terms
 
 _LOG = logging.getLogger("bocage.private")
 _LONGEST_MEMO = 16_384
@@ -88,6 +89,16 @@ class LiveDesk:
         account.charge(query.epsilon, query.words())
         return self._shielded(query, place, finish)
 
+    def fit(self, fit: Fit[Drawn], place: Place, account: Account) -> Drawn:
+        """Charge, then let a fit read the rows, as often as it needs."""
+        fit.check(self.terms, place)
+        fit.rehearse(self.noise)
+        account.charge(fit.epsilon, fit.words())
+        question = fit.question(place)
+        return self._guarded(
+            lambda: fit.run(partial(self.engine.rows, question), self.terms, self.noise)
+        )
+
     def _check(self, query: Query, place: Place) -> None:
         query.check(self.terms, place)
         query.rehearse(self.terms, self.noise)
@@ -101,10 +112,16 @@ class LiveDesk:
     def _shielded(
         self, query: Query, place: Place, finish: Callable[[Tally, Terms, Noise], Drawn]
     ) -> Drawn:
+        exact = self.engine.answer  # no local may hold counts: tracebacks show locals
+        return self._guarded(
+            lambda: finish(query.gather(exact(query.questions(place))), self.terms, self.noise)
+        )
+
+    @staticmethod
+    def _guarded(work: Callable[[], Drawn]) -> Drawn:
         failure: BocageError
         try:
-            exact = self.engine.answer  # no local may hold counts: tracebacks show locals
-            return finish(query.gather(exact(query.questions(place))), self.terms, self.noise)
+            return work()
         except BocageError as error:
             failure = error
         except Exception as error:  # noqa: BLE001 - whatever it says may quote a row

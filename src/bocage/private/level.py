@@ -16,10 +16,12 @@ from bocage.plan import Branch, Cells, Cut
 from bocage.plan.predicate import Bound
 from bocage.plan.question import MOST_COUNTERS
 from bocage.plan.splits import Split, node_of
+from bocage.private.additive import AdditiveFit
 from bocage.private.answer import Kind
 from bocage.private.choose import Candidate, Choose, Mode
 from bocage.private.count import MOST_COUNTS, Count, Counts
 from bocage.private.criteria import Criterion, Gini, criterion_named
+from bocage.private.design import Block
 from bocage.private.desk import LiveDesk, key_of
 from bocage.private.ensemble import Ensemble
 from bocage.private.histograms import Histograms
@@ -172,6 +174,15 @@ class Level:
             raise PlanError("an ensemble counts a whole table, before it is split.")
         query = Ensemble(tuple(routers), label, epsilon)
         return self._desk.draw(query, self._place, self._account, query.draw)
+
+    def additive(
+        self, blocks: Sequence[Block], label: str, prior: IntArray, rows: int, epsilon: Epsilon
+    ) -> tuple[IntArray, list[IntArray]]:
+        """Intercept and tables of an additive model, fitted at once; see :class:`AdditiveFit`."""
+        if self._place.cells.nodes:
+            raise PlanError("an additive model is fitted to a whole table, before it is split.")
+        fit = AdditiveFit(tuple(blocks), label, tuple(prior.tolist()), rows, epsilon)
+        return self._desk.fit(fit, self._place, self._account)
 
     def split(self, splits: Sequence[Split]) -> Level:
         """The children of all cells, in order: one per value, below and above a threshold, or one

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from bocage.private.answer import Answer, Value
 from bocage.schema import Schema
 
 IntArray = NDArray[np.int64]
+Fitted_co = TypeVar("Fitted_co", covariant=True)
 half_width = lru_cache(maxsize=4096)(laplace_half_width)  # public arithmetic, asked for often
 
 
@@ -111,6 +112,34 @@ class Query(ABC):
 
     def rehearse(self, terms: Terms, noise: Noise) -> None:  # noqa: B027 - most need nothing rare
         """Raise what the noise provider will raise, before anything is charged or read."""
+
+
+class Fit(ABC, Generic[Fitted_co]):
+    """A computation on rows, not on counts of them: data alone, with a price like any question."""
+
+    epsilon: Epsilon
+
+    @abstractmethod
+    def words(self) -> str:
+        """What is fitted, for people."""
+
+    @abstractmethod
+    def question(self, place: Place) -> Question:
+        """Which columns of which rows are read."""
+
+    @abstractmethod
+    def check(self, terms: Terms, place: Place) -> None:
+        """Refuse what cannot be fitted, before anything is charged or read."""
+
+    @abstractmethod
+    def rehearse(self, noise: Noise) -> None:
+        """Raise what the noise provider will raise, before anything is charged or read."""
+
+    @abstractmethod
+    def run(
+        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
+    ) -> Fitted_co:
+        """Read, fit, add noise; what is returned is released."""
 
 
 def laplace_answer(
