@@ -37,6 +37,7 @@ from bocage.schema import Categorical, Schema
 
 ROWS = 10_000_000
 PREDICTED = 1_000_000
+SPARK_ROWS = 1_000_000
 COLUMNS, VALUES, TREES, HEIGHT = 20, 4, 10, 6
 REPEATS = 3
 PREDICTION_LIMIT = 2.0  # seconds
@@ -58,6 +59,7 @@ def run(rows: int = ROWS) -> list[dict[str, Any]]:
     return [
         _row(f"fit {TREES} trees on {million} x {COLUMNS} columns / bare loop", ours, bare, ">= 0.3333"),
         *_from_parquet(table, schema, learner, million),
+        *_through_spark(table.slice(0, SPARK_ROWS), schema, learner),
         *_predicted(forest, codes[:, :PREDICTED]),
     ]  # fmt: skip
 
@@ -149,6 +151,37 @@ def _from_parquet(
     ]
 
 
+def _through_spark(table: pa.Table, schema: Schema, learner: RandomTrees) -> list[dict[str, Any]]:
+    """Jobs that Spark ran for ten trees, beside those for one; and seconds beside one by one."""
+    from bocage.engine.spark import SparkEngine
+    from servers import spark_session
+
+    trees = learner.structures(schema, None, Epsilon.of(1))
+    asked = [Question(tree.cells(schema), label="y") for tree in trees]
+    with tempfile.TemporaryDirectory() as directory, spark_session() as session:
+        path = Path(directory, "rows.parquet")
+        pq.write_table(table, path, row_group_size=2**17)
+        engine = SparkEngine(path, schema, session)
+        engine.answer(asked[:1])  # what is started at first use is started
+        jobs, start = {}, time.perf_counter()
+        for count in (1, TREES):
+            session.sparkContext.setJobGroup(f"{count} trees", "")
+            start = time.perf_counter()
+            engine.answer(asked[:count])
+            ours = time.perf_counter() - start
+            status = session.sparkContext.statusTracker()
+            jobs[count] = len(status.getJobIdsForGroup(f"{count} trees"))
+        start = time.perf_counter()
+        for question in asked:
+            engine.answer([question])
+        single = time.perf_counter() - start
+    name = f"a Parquet file of {len(table) / 1e6:g} million rows, Spark"
+    return [
+        _row(f"jobs on {name}: ten trees / one tree", jobs[TREES], jobs[1], ">= 1"),
+        _row("... seconds for ten trees at once / one by one", ours, single, ">= 1"),
+    ]
+
+
 class _Counting:
     """Passes on to an engine and counts how often it reads the rows."""
 
@@ -185,5 +218,6 @@ def _row(name: str, ours: float, peer: float, target: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # Spark starts as in the tests
     for row in run(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS):
         print(row)

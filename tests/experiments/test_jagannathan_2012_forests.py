@@ -16,15 +16,17 @@ from experiments.jagannathan_2012.forests import (
     NONE,
     OURS,
     PAPER,
+    PRESENT,
+    FirstRule,
     by_ensemble,
     learner_of,
     names_of,
 )
 from experiments.jagannathan_2012.run import EXPERIMENTS, HERE
-from experiments.jagannathan_2012.sizing import accuracies, chosen, routed
+from experiments.jagannathan_2012.sizing import Rows, accuracies, chosen, grown, made, read
 from experiments.jagannathan_2012.vertical import HONEST, PRINTED, WHOLE, union
 
-from bocage import study
+from bocage import Epsilon, study
 from bocage.learners import RandomTrees
 from bocage.learners.sizing import paper_height
 
@@ -105,12 +107,31 @@ def test_the_union_of_two_owners_costs_the_sum():
     assert (both.certificate.epsilon, len(both)) == ("0.5", 4)
 
 
-def test_the_generated_tables_of_the_rule():
+def test_the_generated_tables_of_the_rule(tmp_path):
     rng = np.random.default_rng(3)
     points = rng.integers(0, 2, (500, 4))
-    leaf, leaves = routed(rng, points, 4)
+    plain = Rows(points, (2,) * 4, (False,) * 4, points[:, 0], 2)
+    leaf, leaves = grown(rng, plain, 6)[-1]
     assert leaves == len(np.unique(points, axis=0))  # all attributes are used on every path
     assert len(np.unique(np.column_stack([points, leaf]), axis=0)) == leaves
-    found = accuracies(rng, [2] * 6, 2, 400)
-    for shape in chosen([2] * 6, 2, 400, 1.0).values():
-        assert 0 <= found[1.0, *shape] <= 100
+    rows = made(rng, [2] * 6, 2, 2400, skew=5, depth=2)
+    found = accuracies(rng, rows, 400)
+    assert found.shape == (7, 13, 8)
+    assert 80 < found[-1].max() <= 100  # nine of ten labels follow a tree of two levels
+    assert all(trees >= 3 and height >= 1 for trees, height in chosen(rows, 400, 1.0).values())
+    lines = [f"{i * 0.5},{'ab'[i % 2]},{'no' if i < 50 else 'yes'}" for i in range(100)]
+    (tmp_path / "t.dat").write_text("\n".join(lines))
+    table = read(tmp_path / "t.dat")
+    assert (table.values, table.numeric, table.labels) == ((1024, 2), (True, False), 2)
+    assert table.points[:, 0].tolist() == sorted(table.points[:, 0].tolist())
+    for leaf, leaves in grown(rng, table, 12):
+        assert leaf.max() == leaves - 1
+    assert [column.name for column in table.schema()] == ["a0", "a1", "y"]
+
+
+def test_the_first_rule_is_kept_for_the_figures():
+    schema = prepared("mushroom").schema
+    drawn = FirstRule().structures(schema, 7312, Epsilon.of(1))
+    assert len(drawn) == 9  # sqrt(73), rounded
+    assert isinstance(learner_of({"algorithm": OURS, "ensembles": 1}, 0), FirstRule)
+    assert type(learner_of({"algorithm": PRESENT, "ensembles": 1}, 0)) is RandomTrees
