@@ -159,7 +159,12 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report: 
             "people, %",
             [
                 Curve("measured", levels, [results.mean("pinned", level=lv) for lv in levels]),
-                Curve("formula", levels, [results.mean("formula", level=lv) for lv in levels]),
+                Curve(
+                    "formula",
+                    levels,
+                    [results.mean("formula", level=lv) for lv in levels],
+                    dashed=True,
+                ),
             ],
         ),
     ]

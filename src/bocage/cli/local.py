@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 _FILE = click.Path(path_type=Path)
 
 # Commands of the other side, which receives the records; loaded when they are called.
-ELSEWHERE: dict[str, str] = {}
+ELSEWHERE: dict[str, str] = {
+    "reconstruct": "bocage.cli.local_train:reconstruct",
+    "train": "bocage.cli.local_train:train",
+}
 
 
 class LocalGroup(click.Group):
@@ -47,6 +50,8 @@ def local() -> None:
                      --response 2 --label response:3 -o survey.json
     Every person   bocage local show survey.json
                    bocage local distort survey.json me.csv -o sent.csv
+    Whoever asks   bocage local reconstruct survey.json sent.csv
+                   bocage local train survey.json sent.csv -o model.json
     """
 
 

@@ -13,7 +13,8 @@ Srikant 2000).
     keep                 a person's memory of what they sent
     bocage-local.mjs     the person's side in a browser, from the same survey file
     reconstruct          the distribution of true answers, from what was sent
-    intervals            the partition that it works on
+    intervals, few       the partition that it works on, and when records are too few for it
+    distribution         the distribution of one attribute, as people see it
     learner              trees from distorted records
     growth, answers, association, trees, growing, grown, mdl
                          their parameters and the steps of growing one
@@ -23,9 +24,11 @@ Srikant 2000).
 from bocage.local.additive import Gaussian, Laplace, Uniform
 from bocage.local.discrete import Clear, RandomizedResponse, ValueClass
 from bocage.local.distortion import Distortion
+from bocage.local.distribution import Distribution, distributions
+from bocage.local.few import FewRecords
 from bocage.local.files import read_records, write_records
 from bocage.local.keep import Kept
-from bocage.local.learner import FewRecords, SurveyTree
+from bocage.local.learner import SurveyTree
 from bocage.local.privacy import Privacy
 from bocage.local.reconstruct import Reconstruction, reconstruct
 from bocage.local.records import Records, true_codes
@@ -35,6 +38,7 @@ from bocage.local.survey import Survey
 __all__ = [
     "Clear",
     "Distortion",
+    "Distribution",
     "FewRecords",
     "Gaussian",
     "Kept",
@@ -47,6 +51,7 @@ __all__ = [
     "SurveyTree",
     "Uniform",
     "ValueClass",
+    "distributions",
     "read_records",
     "reconstruct",
     "spoken",

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.local.discrete import Clear
+from bocage.local.few import FewRecords, few_records
 from bocage.local.growth import Growth
-from bocage.local.intervals import RECORDS_PER_INTERVAL, number_of_intervals
+from bocage.local.intervals import number_of_intervals
 from bocage.local.privacy import Privacy, of_record
 from bocage.local.records import Records
 from bocage.local.survey import Survey
@@ -21,10 +22,6 @@ from bocage.model import Certificate, PlanLine, Tree
 from bocage.schema import Categorical, Numeric
 
 LOCAL = "local"  # the certificate's word for: whatever one person's record was
-
-
-class FewRecords(UserWarning):
-    """There are too few records to reconstruct a distribution from."""
 
 
 @dataclass(frozen=True)
@@ -120,19 +117,9 @@ class SurveyTree(Growth):
             return
         intervals = self.intervals or number_of_intervals(records)
         numeric = any(isinstance(survey.schema[name], Numeric) for name in chosen)
-        if (
-            numeric
-            and self.algorithm != "randomized"
-            and records < RECORDS_PER_INTERVAL * intervals
-        ):
-            warnings.warn(
-                f"{records} records in {intervals} intervals are too few to reconstruct a "
-                f"distribution: {RECORDS_PER_INTERVAL} in each are needed. Collect "
-                f"{RECORDS_PER_INTERVAL * intervals} records, or ask for fewer intervals; the tree "
-                "may follow the noise.",
-                FewRecords,
-                stacklevel=3,
-            )
+        words = few_records(records, intervals)
+        if numeric and words and self.algorithm != "randomized":
+            warnings.warn(words, FewRecords, stacklevel=3)
 
 
 def certificate(survey: Survey, algorithm: str) -> Certificate:
