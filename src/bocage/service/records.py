@@ -132,11 +132,6 @@ class Records:
             run("INSERT INTO requests VALUES (?, ?, ?, ?, ?)", *row)
         return job
 
-    def unbind(self, analyst: str, key: str) -> None:
-        """Forget a key whose request was refused before anything was charged."""
-        with self._quick.write() as run:
-            run("DELETE FROM requests WHERE analyst = ? AND key = ?", analyst, key)
-
     # Jobs
 
     def add_job(self, job: Job, worker: str) -> None:

@@ -150,15 +150,15 @@ class Registry:
             rows = run('SELECT "table", state FROM grants WHERE analyst = ? ORDER BY 1', analyst)
         return dict(rows)
 
-    def grant_state(self, analyst: str, table: str) -> str | None:
-        """The state of a grant, revoked if its analyst is; None if there is none."""
+    def granted(self, analyst: str, table: str) -> tuple[Registered, str] | None:
+        """A table of an analyst, and whether the grant is open or revoked."""
         with self._store.read() as run:
             rows = run(
-                "SELECT g.state, a.state FROM grants AS g JOIN analysts AS a ON a.name = g.analyst "
-                'WHERE g.analyst = ? AND g."table" = ?',
+                f'SELECT {_TABLE}, state FROM tables JOIN grants ON "table" = name '
+                "WHERE analyst = ? AND name = ?",
                 *(analyst, table),
             )
-        return None if not rows else max(rows[0])  # "revoked" > "open"
+        return (Registered(*rows[0][:-1]), rows[0][-1]) if rows else None
 
     def grant(self, analyst: str, table: str) -> None:
         with self._store.write() as run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from typing import Self
 
 from bocage.errors import BocageError
@@ -37,31 +38,44 @@ class Service:
         self.tables = Tables(self.registry, self.ledger, home.ledger_address)
         self.jobs = Jobs(self)
         self._closing = threading.Event()
-        self._keeper = threading.Thread(target=self._keep, daemon=True)
+        # Opening a table may take long, and a worker that is not heard of is taken for lost.
+        self._keepers = [
+            threading.Thread(target=self._keep, args=(look,), daemon=True)
+            for look in (self._open_tables, self._watch_workers)
+        ]
 
     def start(self) -> Self:
         """Open the tables, and go on looking for new ones."""
         if self.settings.warm_up:
             warm_up()
-        self._look()
-        self._keeper.start()
+        self._try(self._watch_workers)
+        self._try(self._open_tables)
+        for keeper in self._keepers:
+            keeper.start()
         return self
 
-    def _keep(self) -> None:
+    def _keep(self, look: Callable[[], None]) -> None:
         while not self._closing.wait(self.settings.poll_seconds):
-            self._look()
+            self._try(look)
 
-    def _look(self) -> None:
+    def _open_tables(self) -> None:
+        self.tables.refresh()
+        self.metrics.tables(len(self.tables.names))
+
+    def _watch_workers(self) -> None:
+        self.records.beat(self.worker)
+        if lost := self.records.sweep(LOST.model_dump_json()):
+            _LOG.warning("%d jobs of lost workers were ended", lost)
+
+    def _try(self, look: Callable[[], None]) -> None:
         try:
-            self.records.beat(self.worker)
-            self.tables.refresh()
-            self.metrics.tables(len(self.tables.names))
-            if lost := self.records.sweep(LOST.model_dump_json()):
-                _LOG.warning("%d jobs of lost workers were ended", lost)
+            look()
         except BocageError as error:  # a database that is away may come back
             _LOG.error("%s: %s", type(error).__name__, error)
         except Exception as error:  # noqa: BLE001 - whatever a driver says; it must go on looking
-            _LOG.error("looking after tables failed: %s %s", type(error).__name__, place_of(error))
+            _LOG.error(
+                "looking after the service failed: %s %s", type(error).__name__, place_of(error)
+            )
 
     def healthy(self) -> bool:
         """Whether ledger and registry can be used."""
@@ -76,8 +90,9 @@ class Service:
     def close(self) -> None:
         self._closing.set()
         self.jobs.close()
-        if self._keeper.is_alive():
-            self._keeper.join(10)
+        for keeper in self._keepers:
+            if keeper.is_alive():
+                keeper.join(10)
         try:
             self.records.leave(self.worker)
         except BocageError as error:

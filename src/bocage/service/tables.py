@@ -67,9 +67,9 @@ class Tables:
 
     def registered(self, analyst: str, name: str) -> tuple[Registered, str]:
         """One table of an analyst. A table of others is as little there as none."""
-        for table, state in self.granted(analyst):
-            if table.name == name:
-                return table, state
+        found = self._registry.granted(analyst, name)
+        if found is not None:
+            return found[0], self._state(found[0], analyst, found[1])
         raise NotFound(f"there is no table {name!r} for this key. GET /v1/tables lists yours.")
 
     def require_open(self, analyst: str, name: str) -> Registered:

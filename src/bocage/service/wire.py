@@ -270,7 +270,7 @@ class ModelSummary(Document):
     table: str
     learner: str
     epsilon: str | None
-    format: Literal["bocage.tree", "bocage.forest"]
+    format: str  # "bocage.tree", "bocage.forest", …
     job: str
     dry_run: bool
     created: str
