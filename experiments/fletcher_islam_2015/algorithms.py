@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
+from typing import ClassVar
 
 from bocage.epsilon import Epsilon
 from bocage.learners import DPDF, DiffPID3, Learner, Plan, Progress
 from bocage.learners.base import label_of, quiet
 from bocage.learners.diffp_id3 import SPLIT
 from bocage.learners.frontier import Frontier
-from bocage.learners.greedy import CLASSES
-from bocage.model import Forest, TreeBuilder
-from bocage.private import EpsilonLike, Level, PrivateTable, Split
+from bocage.model import Forest
+from bocage.private import EpsilonLike, PrivateTable, Split
 
 BY_COUNTS = "DPDF τ=4, votes by counts"
 
@@ -49,34 +47,7 @@ class DPDFAsPrinted(DPDF):
     None: see DPDF.
     """
 
-    def _build(
-        self,
-        tree: TreeBuilder,
-        start: Level,
-        number: int,
-        *,
-        roots: list[str],
-        plan: Plan,
-        progress: Progress,  # noqa: ARG002 - fits of an experiment show none
-    ) -> str | None:
-        label, levels = label_of(start.schema).name, self._levels(start.schema)
-        own = start.share(f"tree {number + 1}", self._budget(plan, number))
-        frontier = Frontier.start(own, tree.root, self.check(start.schema))
-        root: str | None = None
-        for depth in range(levels):
-            counts = frontier.level.counts(label, _share(plan, depth, CLASSES, number))
-            frontier.record_counts(tree, counts)
-            stops = [depth == levels - 1 or self._ends(row) for row in counts]
-            _, inner = frontier.part(f"level {depth}", stops)
-            if inner is None:
-                break
-            taken = roots if depth == 0 else []
-            splits = self._split(
-                inner, taken, counts[~np.array(stops)], _share(plan, depth, SPLIT, number)
-            )
-            root = splits[0][0] if depth == 0 else root
-            frontier = inner.grow(tree, splits)
-        return root
+    spends_rest: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -86,10 +57,6 @@ class DPDFByCounts(DPDFAsPrinted):
     def fit(self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet) -> Forest:
         forest = super().fit(table, epsilon, progress)
         return Forest(forest.trees, "counts", forest.certificate)
-
-
-def _share(plan: Plan, depth: int, question: str, number: int) -> Epsilon:
-    return plan.share(depth, f"{question} of tree {number + 1}")
 
 
 def learner(name: str, depth: int) -> Learner:

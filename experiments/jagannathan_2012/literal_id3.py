@@ -7,13 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from bocage.learners import PrivateID3, Progress
-from bocage.learners.base import label_of, quiet
-from bocage.learners.frontier import Frontier
-from bocage.learners.greedy import CLASSES, COUNT
-from bocage.learners.private_id3 import TABLES, _most_gain
-from bocage.model import Tree, TreeBuilder
-from bocage.private import EpsilonLike, PrivateTable
+from bocage.learners import PrivateID3
+from bocage.model import Tree
+from bocage.private import IntArray
 from bocage.schema import Schema
 
 
@@ -31,35 +27,12 @@ class LiteralID3(PrivateID3):
     """
 
     name: ClassVar[str] = "literal_id3"
+    spends_rest: ClassVar[bool] = False
     threshold: float = 0.0
 
-    def fit(self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet) -> Tree:
-        plan = self.plan(table.schema, epsilon)
-        schema, label = table.schema, label_of(table.schema).name
-        tree = TreeBuilder(schema)
-        start = self.reserve(table, plan)
-        frontier: Frontier | None = Frontier.start(start, tree.root, self.check(schema))
-        depth, nodes = plan.steps[-1].level, 1
-        for level in range(depth + 1):
-            if frontier is None:
-                break
-            progress(level, depth + 1)
-            totals = frontier.level.totals(plan.share(level, COUNT))  # 1(a)
-            counts = frontier.level.counts(label, plan.share(level, CLASSES))  # 1(b)
-            frontier.record_totals(tree, totals)
-            frontier.record_counts(tree, counts)
-            least = self.threshold * frontier.level.deviation(plan.share(level, COUNT))
-            others = np.sort(counts, axis=1)[:, -2]
-            full = level == depth or nodes >= self.most_nodes or not frontier.fits(nodes)
-            stops = (totals <= least) | (others <= least) | full
-            _, inner = frontier.part(f"level {level}", stops.tolist())
-            frontier = None
-            if inner is not None:
-                columns = [here.attributes for here in inner.open]
-                tables = inner.level.histograms(columns, label, plan.share(level, TABLES))
-                frontier = inner.grow(tree, [(_most_gain(cell), None) for cell in tables])
-                nodes += len(frontier.open)
-        return tree.freeze(self.certificate(start, plan))
+    def _settled(self, total: int, counts: IntArray, noise: float) -> bool:
+        least = self.threshold * noise
+        return bool(total <= least or np.sort(counts)[-2] <= least)
 
     def failures(self, tree: Tree) -> np.ndarray:
         """Which nodes are leaves with the value Failure."""

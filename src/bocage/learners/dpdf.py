@@ -20,7 +20,7 @@ from bocage.learners.base import (
     selection_named,
 )
 from bocage.learners.diffp_id3 import SPLIT
-from bocage.learners.frontier import Frontier, pooled
+from bocage.learners.frontier import Frontier
 from bocage.learners.greedy import CLASSES
 from bocage.learners.plan import Plan, equal_shares
 from bocage.learners.pruning import prune_by_gini
@@ -66,6 +66,7 @@ class DPDF(Learner):
 
     name: ClassVar[str] = "dpdf"
     paper: ClassVar[str] = "Fletcher & Islam 2015, Algorithm 1"
+    spends_rest: ClassVar[bool] = True  # whether a path that ends early counts once more
     trees: int = 4
     depth: int = 5
     support: int = 100
@@ -147,11 +148,8 @@ class DPDF(Learner):
             full = depth == levels - 1 or not frontier.fits(nodes)
             stops = [full or self._ends(row) for row in counts]  # line 16
             leaves, inner = frontier.part(f"level {depth}", stops)
-            if leaves is not None and leaves.level.remaining().nano:
-                # A path that ends early counts its classes once more with all that it has left.
-                rest = leaves.level.remaining()
-                again = leaves.level.counts(label, rest)
-                leaves.record_counts(tree, pooled(counts[np.array(stops)], asked, again, rest))
+            if leaves is not None and self.spends_rest:
+                leaves.count_again(tree, label, counts[np.array(stops)], asked)
             if inner is None:
                 break
             taken = roots if depth == 0 else []  # line 29

@@ -146,6 +146,13 @@ class Frontier:
         for here, row in zip(self.open, counts.tolist(), strict=True):
             tree.counts(here.node, row)
 
+    def count_again(self, tree: TreeBuilder, label: str, first: IntArray, asked: Epsilon) -> None:
+        """Count the classes once more with all that the paths have left, and record the mean."""
+        rest = self.level.remaining()
+        if rest.nano:
+            again = self.level.counts(label, rest)
+            self.record_counts(tree, pooled(first, asked, again, rest))
+
 
 def pooled(first: IntArray, asked: Epsilon, again: IntArray, rest: Epsilon) -> IntArray:
     """Two noisy counts of the same cells, weighted by the inverse of their variances, rounded."""

@@ -17,7 +17,7 @@ from bocage.learners.base import (
     label_of,
     quiet,
 )
-from bocage.learners.frontier import Frontier, pooled
+from bocage.learners.frontier import Frontier
 from bocage.learners.greedy import CLASSES, COUNT
 from bocage.learners.plan import Plan, Step
 from bocage.model import Tree, TreeBuilder
@@ -51,6 +51,7 @@ class PrivateID3(Learner):
 
     name: ClassVar[str] = "private_id3"
     paper: ClassVar[str] = "Jagannathan, Pillaipakkamnatt & Wright 2012, section 4"
+    spends_rest: ClassVar[bool] = True  # whether a path that ends early counts once more
     depth: int | None = None
     most_nodes: int = 20_000
     attributes: tuple[str, ...] | None = None
@@ -95,13 +96,13 @@ class PrivateID3(Learner):
             frontier.record_counts(tree, counts)
             noise = frontier.level.deviation(plan.share(level, COUNT))
             full = level == depth or nodes >= self.most_nodes or not frontier.fits(nodes)
-            stops = [full or _settled(*pair, noise) for pair in zip(totals, counts, strict=True)]
+            stops = [
+                full or self._settled(*pair, noise) for pair in zip(totals, counts, strict=True)
+            ]
             leaves, inner = frontier.part(f"level {level}", stops)
-            if leaves is not None and leaves.level.remaining().nano:
-                # A path that ends early counts its classes once more with all that it has left.
-                asked, rest = plan.share(level, CLASSES), leaves.level.remaining()
-                again = leaves.level.counts(label, rest)
-                leaves.record_counts(tree, pooled(counts[np.array(stops)], asked, again, rest))
+            if leaves is not None and self.spends_rest:
+                first = counts[np.array(stops)]
+                leaves.count_again(tree, label, first, plan.share(level, CLASSES))
             frontier = None
             if inner is not None:
                 columns = [here.attributes for here in inner.open]
@@ -112,10 +113,9 @@ class PrivateID3(Learner):
         progress(depth + 1, depth + 1)
         return tree.freeze(self.certificate(start, plan))
 
-
-def _settled(total: int, counts: IntArray, noise: float) -> bool:
-    """Whether a node looks empty, or as if it held one class only."""
-    return bool(total < noise or np.sort(counts)[-2] < noise)
+    def _settled(self, total: int, counts: IntArray, noise: float) -> bool:
+        """Whether a node looks empty, or as if it held one class only."""
+        return bool(total < noise or np.sort(counts)[-2] < noise)
 
 
 def _most_gain(tables: dict[str, IntArray]) -> str:
