@@ -82,9 +82,9 @@ clean: ## remove the environment and everything that was built
 	@$(bocage)
 	@touch $@
 
-.PHONY: reproduce-001 reproduce-002 reproduce-003
+.PHONY: reproduce-001 reproduce-002 reproduce-003 reproduce-004
 
-reproduce: reproduce-001 reproduce-002 reproduce-003 ## run the experiments of the papers again (hours; ARGS=--short in minutes)
+reproduce: reproduce-001 reproduce-002 reproduce-003 reproduce-004 ## run the experiments of the papers again (hours; ARGS=--short in minutes)
 
 reproduce-001: .venv/dev.stamp
 	@$(BIN)/python -m experiments.friedman_schuster_2010.run $(ARGS)
@@ -94,3 +94,6 @@ reproduce-002: .venv/dev.stamp
 
 reproduce-003: .venv/dev.stamp
 	@$(BIN)/python -m experiments.fletcher_islam_2015.run $(ARGS)
+
+reproduce-004: .venv/dev.stamp
+	@$(BIN)/python -m experiments.agrawal_srikant_2000.run $(ARGS)
