@@ -39,7 +39,7 @@ RIVALS = """
 import json, sys, time
 import numpy as np
 file = np.load(sys.argv[1])
-x, y, colors, epsilon, levels = file["x"], file["y"], file["colors"], float(sys.argv[2]), int(sys.argv[3])
+x, y, epsilon, levels = file["x"], file["y"], float(sys.argv[2]), int(sys.argv[3])
 jobs = {}
 try:
     from diffprivlib.models import RandomForestClassifier
@@ -92,7 +92,7 @@ def run(rows: int = ROWS) -> list[dict[str, Any]]:
             "ratio": seconds / ours,
             "target": ">= 2",
         }
-        for rival, seconds in _rivals(np.hstack([colors, numbers]), labels, colors).items()
+        for rival, seconds in _rivals(np.hstack([colors, numbers]), labels).items()
     ]
     return [*found, *_largest(table, ours)]
 
@@ -111,13 +111,13 @@ def _largest(table: pa.Table, small: float) -> list[dict[str, Any]]:
     return [{"name": name, "ours": ours, "peer": small, "ratio": ours / small, "target": "<= 20"}]
 
 
-def _rivals(x: np.ndarray, y: np.ndarray, colors: np.ndarray) -> dict[str, float]:
+def _rivals(x: np.ndarray, y: np.ndarray) -> dict[str, float]:
     python = os.environ.get("BOCAGE_RIVALS")
     if python is None:
         return {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.npz"
-        np.savez(path, x=x, y=y, colors=colors)
+        np.savez(path, x=x, y=y)
         command = [python, "-W", "ignore", "-c", RIVALS, str(path), str(EPSILON), str(LEVELS)]
         answer = subprocess.run(command, capture_output=True, text=True, check=True)
     found: dict[str, float] = json.loads(answer.stdout.splitlines()[-1])

@@ -5,7 +5,7 @@ never on the eight data sets that the results are reported on::
 
     python -m experiments.frontier.development --keel PATH [--only NAME] [--folds 3]
 
-Every configuration that was tried is in ``results/development.csv``.
+Every configuration that was tried is in ``results/development.csv``; ``summary.py`` makes a table of it.
 """
 
 from __future__ import annotations
