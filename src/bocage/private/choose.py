@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import log
@@ -171,16 +172,14 @@ class Choose(Query):
 
     def _draw(self, run: slice, tally: Tally, terms: Terms, noise: Noise) -> list[Split]:
         cells = self.candidates[run]
-        scores = {
-            (name, single): self._scores(terms.schema, name, counts[run], single=single)
-            for name, counts in tally.columns.items()
-            for single in {bool(one.values) for cell in cells for one in cell if one.column == name}
-        }
+        scores: list[dict[str, IntArray]] = [{} for _ in cells]
+        for name, counts in tally.columns.items():
+            found = {at: one for at, cell in enumerate(cells) for one in cell if one.column == name}
+            for at, row in self._scores(found, counts[run]):
+                scores[at][name] = row
         contests = [
             self._contest(
-                self._rate(terms, run.start + at),
-                cell,
-                [_of(scores[one.column, bool(one.values)][at], one) for one in cell],
+                self._rate(terms, run.start + at), cell, [scores[at][one.column] for one in cell]
             )
             for at, cell in enumerate(cells)
         ]
@@ -194,19 +193,36 @@ class Choose(Query):
         return answer.as_kind(answer.kind, values=values, splits=splits)
 
     def _scores(
-        self, schema: Schema, name: str, counts: IntArray, *, single: bool = False
-    ) -> IntArray:
-        """Scores of the candidates of one column, for each cell of `counts`."""
-        if single:
-            rest = counts.sum(axis=1, keepdims=True) - counts
-            return self.criterion.branch(counts) + self.criterion.branch(rest)
-        if isinstance(schema[name], Categorical):
-            multiway: IntArray = self.criterion.branch(counts).sum(axis=1, keepdims=True)
-            return multiway
+        self, candidates: Mapping[int, Candidate], counts: IntArray
+    ) -> Iterator[tuple[int, IntArray]]:
+        """For each of some cells the scores of its candidate, all of one column."""
+        kinds: dict[Callable[[IntArray, list[Candidate]], IntArray], list[int]] = {}
+        for at, one in candidates.items():
+            kind = self._cuts if one.thresholds else self._singles if one.values else self._all
+            kinds.setdefault(kind, []).append(at)
+        for score, cells in kinds.items():
+            mine = counts if len(cells) == len(counts) else counts[cells]
+            scores = score(mine, [candidates[at] for at in cells])
+            for at, row in zip(cells, scores, strict=True):
+                yield at, row[: candidates[at].size]
+
+    def _all(self, counts: IntArray, _: list[Candidate]) -> IntArray:
+        multiway: IntArray = self.criterion.branch(counts).sum(axis=1, keepdims=True)
+        return multiway
+
+    def _singles(self, counts: IntArray, candidates: list[Candidate]) -> IntArray:
+        parts = _taken(counts, [one.values for one in candidates])
+        rest = counts.sum(axis=1, keepdims=True) - parts
+        return self.criterion.branch(parts) + self.criterion.branch(rest)
+
+    def _cuts(self, counts: IntArray, candidates: list[Candidate]) -> IntArray:
         below = counts.cumsum(axis=1)
-        above = below[:, -1:, :] - below
-        score = self.criterion.branch(below) + self.criterion.branch(above)
-        return score[:, :-1]
+        whole = below[:, -1:, :]
+        if min(one.size for one in candidates) == counts.shape[1] - 1:
+            parts = below[:, :-1]
+        else:
+            parts = _taken(below, [[cut - 1 for cut in one.thresholds] for one in candidates])
+        return self.criterion.branch(parts) + self.criterion.branch(whole - parts)
 
     def _contest(
         self, rate: Fraction, cell: tuple[Candidate, ...], scores: list[IntArray]
@@ -281,14 +297,13 @@ def choice_answer(
     )
 
 
-def _of(scores: IntArray, candidate: Candidate) -> IntArray:
-    """The scores of one cell and column that belong to a candidate."""
-    if candidate.values:
-        return scores[list(candidate.values)]
-    if candidate.first is None or candidate.last is None:
-        return scores
-    cuts = candidate.thresholds
-    return scores[cuts.start - 1 : cuts.stop - 1 : cuts.step]
+def _taken(counts: IntArray, codes: Sequence[Sequence[int]]) -> IntArray:
+    """For each cell some of its codes; what is missing to the longest list is filled with code 0."""
+    at = np.zeros((len(codes), max(map(len, codes)), 1), np.int64)
+    for i, some in enumerate(codes):
+        at[i, : len(some), 0] = some
+    taken: IntArray = np.take_along_axis(counts, at, axis=1)
+    return taken
 
 
 def _split(cell: tuple[Candidate, ...], index: int) -> Split:
