@@ -14,6 +14,7 @@ from rich.text import Text
 from bocage.demo.garden import grow
 from bocage.demo.people import Columns, make_people, write_people
 from bocage.demo.screen import chapter, columns, real, show, whole
+from bocage.demo.source import distort_at_the_source
 from bocage.errors import BudgetExceeded
 from bocage.private import Answer, PrivateTable, ProtectedTable, protect
 from bocage.private.answer import figure
@@ -60,6 +61,7 @@ def _tour(screen: Console, directory: Path, rows: int) -> None:
         grow(screen, owner, directory)
         _refusal(screen, table)
         _ledger(screen, owner)
+    distort_at_the_source(screen, "11  Trusting nobody")
 
 
 def _public(screen: Console, owner: ProtectedTable) -> None:
