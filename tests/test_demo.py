@@ -41,7 +41,8 @@ def test_the_tour_shows_price_answers_partition_refusal_and_ledger(told):
         "It is differentially private with epsilon = 0.5",
         "BudgetExceeded: epsilon=1 was asked",
         "The ledger is verified",
-        "the distribution can be reconstructed",
+        "11  Trusting nobody",
+        "Trees grow from such records too",
     ):
         assert words in text
 

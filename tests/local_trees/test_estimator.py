@@ -101,10 +101,10 @@ def test_records_frames_and_arrays_give_the_same_tree(records, frame):
 
 
 def test_predictions_are_for_records_that_are_not_distorted(records):
-    """Function 1 at 50 %: 0.95 in the mean of 20 draws, with a deviation of 0.01."""
+    """Function 1 at 50 %: 0.947 in the mean of 12 draws, with a deviation of 0.013."""
     fitted = SurveyTreeClassifier().fit(records)
     test = pd.DataFrame({name: TEST[name] for name in generator.ATTRIBUTES})
-    assert fitted.score(test, TEST["group"]) > 0.8
+    assert fitted.score(test, TEST["group"]) > 0.8  # eleven deviations away
     shares = fitted.predict_proba(test)
     assert (fitted.classes_[shares.argmax(axis=1)] == fitted.predict(test)).mean() > 0.99
 
