@@ -144,7 +144,7 @@ class Running:
     def program() -> str:
         return str(Path(sys.executable).parent / "bocage")
 
-    def wait(self, seconds: float = 90) -> Running:
+    def wait(self, seconds: float = 300) -> Running:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self.process.poll() is not None:
