@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from random import Random
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bocage.errors import LearnerError
 from bocage.learners.frontier import OpenNode
@@ -41,21 +43,7 @@ class Structure:
 
     def cells(self, schema: Schema) -> Cells:
         """The leaves as cells, in the order of their nodes."""
-        first = self._first_children(schema)
-        inner = [i for i, split in enumerate(self.splits) if split is not None]
-        leaves = [i for i, split in enumerate(self.splits) if split is None]
-        target = {node: at for at, node in enumerate(inner)}
-        target |= {node: ~at for at, node in enumerate(leaves)}
-        nodes: list[Branch | Cut] = []
-        for node in inner:
-            column, threshold = self.splits[node] or ("", None)
-            below = first[node]
-            if threshold is None:
-                arity = schema[column].cells
-                nodes.append(Branch(column, tuple(target[below + i] for i in range(arity))))
-            else:
-                nodes.append(Cut(column, threshold, target[below], target[below + 1]))
-        return Cells(tuple(nodes), len(leaves))
+        return _shape(self, schema).cells
 
     def tree(self, schema: Schema, counts: IntArray) -> TreeBuilder:
         """The tree with the counts of its leaves."""
@@ -70,17 +58,13 @@ class Structure:
 
     def freeze(self, schema: Schema, leaves: IntArray, certificate: Certificate) -> Tree:
         """What `tree` and a freeze give, without a step for every node."""
-        place = {attribute.name: i for i, attribute in enumerate(schema.attributes)}
-        column = np.array([-1 if s is None else place[s[0]] for s in self.splits])
-        threshold = np.array([-1 if s is None or s[1] is None else s[1] for s in self.splits])
+        shape = _shape(self, schema)
+        column, threshold = shape.column, shape.threshold
         counts = np.zeros((len(column), leaves.shape[1]), np.int64)
         counts[column < 0] = np.clip(leaves, -MOST_COUNT, MOST_COUNT)
         below = counts.copy()
-        inner = list(self._first_children(schema).items())
-        for (node, first), end in zip(
-            reversed(inner), [len(column), *(first for _, first in reversed(inner))], strict=False
-        ):
-            below[node] = below[first:end].sum(axis=0)
+        for above, starts, first, end in shape.levels:
+            below[above] = np.add.reduceat(below[first:end], starts, axis=0)
         return Tree(
             schema,
             column,
@@ -93,13 +77,55 @@ class Structure:
             certificate,
         )
 
-    def _first_children(self, schema: Schema) -> dict[int, int]:
-        first, following = {}, 1
-        for node, split in enumerate(self.splits):
-            if split is not None:
-                first[node] = following
-                following += schema[split[0]].cells if split[1] is None else 2
-        return first
+
+@dataclass(frozen=True, eq=False)
+class _Shape:
+    """What follows from a structure and its schema: the same for every batch, owner and epsilon."""
+
+    cells: Cells
+    column: NDArray[np.int32]
+    threshold: NDArray[np.int32]
+    # From the bottom: inner nodes, where their children begin in the level below, and that level.
+    levels: tuple[tuple[IntArray, IntArray, int, int], ...]
+
+
+@lru_cache(maxsize=256)
+def _shape(structure: Structure, schema: Schema) -> _Shape:
+    place = {attribute.name: i for i, attribute in enumerate(schema.attributes)}
+    arity = {attribute.name: attribute.cells for attribute in schema.attributes}
+    inner = [(i, split) for i, split in enumerate(structure.splits) if split is not None]
+    leaves = [i for i, split in enumerate(structure.splits) if split is None]
+    sizes = [arity[column] if threshold is None else 2 for _, (column, threshold) in inner]
+    first = (1 + np.cumsum([0, *sizes])[:-1]).tolist()
+    target = {node: at for at, (node, _) in enumerate(inner)}
+    target |= {node: ~at for at, node in enumerate(leaves)}
+    nodes: list[Branch | Cut] = []
+    for (_, (column, threshold)), below, size in zip(inner, first, sizes, strict=True):
+        children = tuple(target[below + i] for i in range(size))
+        nodes.append(
+            Branch(column, children) if threshold is None else Cut(column, threshold, *children)
+        )
+    splits = structure.splits
+    return _Shape(
+        Cells(tuple(nodes), len(leaves)),
+        np.array([-1 if s is None else place[s[0]] for s in splits], np.int32),
+        np.array([-1 if s is None or s[1] is None else s[1] for s in splits], np.int32),
+        tuple(
+            _levels(np.array([node for node, _ in inner], np.int64), np.array(first), len(splits))
+        ),
+    )
+
+
+def _levels(
+    inner: IntArray, first: IntArray, nodes: int
+) -> Iterator[tuple[IntArray, IntArray, int, int]]:
+    """The levels below the root, the deepest first."""
+    found, start, end = [], 0, 1
+    while end < nodes:
+        here = (inner >= start) & (inner < end)
+        start, end = end, int(np.append(first, nodes)[np.flatnonzero(here)[-1] + 1])
+        found.append((inner[here], first[here] - start, start, end))
+    yield from reversed(found)
 
 
 def random_structure(

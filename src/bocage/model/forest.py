@@ -121,10 +121,12 @@ def votes_of(tree: Tree, voting: Voting) -> Votes:
 def counts_below(tree: Tree) -> NDArray[np.int64]:
     """The released counts of each node; where there are none, the sum of its children's."""
     counts = tree.counts.copy()
-    for node in range(len(tree) - 1, 0, -1):  # children come before their parents
-        parent = tree.parent[node]
-        if not tree.has_counts[parent]:
-            counts[parent] += counts[node]
+    for depth in range(tree.depth_, 0, -1):  # a level lies together, in the order of its parents
+        level = np.flatnonzero(tree.depth == depth)
+        above = np.flatnonzero((tree.depth == depth - 1) & ~tree.is_leaf)
+        sums = np.add.reduceat(counts[level], tree.first_child[above] - level[0], axis=0)
+        bare = ~tree.has_counts[above]
+        counts[above[bare]] += sums[bare]
     return counts
 
 

@@ -141,8 +141,8 @@ def test_the_rule_never_asks_for_trees_that_do_not_fit():
 
 def _walk(structure, schema):
     """Every node with the codes of each column that can still reach it, as the splits say."""
-    first = structure._first_children(schema)
     reach = {0: {a.name: set(range(a.cells)) for a in schema.attributes}}
+    following = 1  # children are numbered as they are created
     for node, split in enumerate(structure.splits):
         yield node, split, reach[node]
         if split is None:
@@ -154,8 +154,9 @@ def _walk(structure, schema):
             if threshold is None
             else [{c for c in codes if c < threshold}, {c for c in codes if c >= threshold}]
         )
-        for i, group in enumerate(groups):
-            reach[first[node] + i] = {**reach[node], column: reach[node][column] & group}
+        for group in groups:
+            reach[following] = {**reach[node], column: reach[node][column] & group}
+            following += 1
 
 
 @settings(max_examples=60)
