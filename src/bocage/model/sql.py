@@ -13,11 +13,14 @@ Numbers are compared with the doubles at which their codes change: see `edges`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
 
 from bocage.errors import ModelError
+from bocage.model.additive import AdditiveModel
+from bocage.model.additive_exports import sql_cells
 from bocage.model.base import Model
 from bocage.model.edges import edge
 from bocage.model.forest import Forest
@@ -69,6 +72,8 @@ def to_sql(model: Model, dialect: Dialect, *, source: str | None = None) -> str:
         return f"(SELECT {cases}\nFROM {rows})"
     if isinstance(model, Forest):
         return _forest(model, aliases, dialect, labels, rows)
+    if isinstance(model, AdditiveModel):
+        return _additive(model, aliases, dialect, labels, rows)
     raise ModelError(f"a {type(model).__name__} cannot be written as SQL.")
 
 
@@ -87,7 +92,31 @@ def _forest(
         reached.append(f"{_tree(tree, aliases, dialect, places)} AS t{i}")
         for label, column in enumerate(different.T.tolist()):
             sums[label].append(f"({_array(column, kind, dialect)})[t{i}]")
-    added = ", ".join(f"{' + '.join(parts)} AS s{label}" for label, parts in enumerate(sums))
+    return _winner(reached, [" + ".join(parts) for parts in sums], dialect, labels, rows)
+
+
+def _additive(
+    model: AdditiveModel,
+    aliases: Mapping[str, str],
+    dialect: Dialect,
+    labels: Sequence[str],
+    rows: str,
+) -> str:
+    cells = sql_cells(model, aliases, partial(text_literal, dialect=dialect), double)
+    reached = [f"{cell} AS t{i}" for i, cell in enumerate(cells)]
+    sums = []
+    for label, first in enumerate(model.intercept.tolist()):
+        scores = [_array(term.scores[:, label].tolist(), "bigint", dialect) for term in model.terms]
+        parts = [f"COALESCE(({array})[t{i}], 0)" for i, array in enumerate(scores)]
+        sums.append(" + ".join([str(first), *parts]))
+    return _winner(reached, sums, dialect, labels, rows)
+
+
+def _winner(
+    reached: Sequence[str], sums: Sequence[str], dialect: Dialect, labels: Sequence[str], rows: str
+) -> str:
+    """The label with the largest sum, the first of several."""
+    added = ", ".join(f"{total} AS s{label}" for label, total in enumerate(sums))
     listed = ", ".join(f"s{label}" for label in range(len(labels)))
     if dialect == "duckdb":
         first = f"list_position([{listed}], GREATEST({listed}))"
@@ -165,6 +194,7 @@ def _in_list(
     return [
         (f"{x} = {known[0]}" if len(known) == 1 else f"{x} IN ({', '.join(known)})", goal)
         for goal, known in values.items()
+        if known  # the rest of a column with one value is empty
     ]
 
 
