@@ -35,8 +35,8 @@ def test_thresholds_lose_epsilon_and_no_more():
 @pytest.mark.slow
 def test_two_levels_whose_paths_pay_differently_lose_epsilon_and_no_more():
     learner = ReadableTree(rows=80)  # b first leaves room for a value of a against the rest
-    worst = worst_loss(learner, THREE, most=2)
-    assert 0.5 * EPSILON < worst <= EPSILON + SLACK
+    worst = worst_loss(learner, THREE, most=1)
+    assert 0.4 * EPSILON < worst <= EPSILON + SLACK
 
 
 def test_neighbors_that_replace_a_record_lose_epsilon_and_no_more():
