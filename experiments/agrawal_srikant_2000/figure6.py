@@ -182,9 +182,10 @@ def honest_report(results: Results, settings: Settings, expected: Settings) -> R
         f"{settings['records']:,} training records; every answer has the same epsilon. *laplace*: "
         "noise on nine numbers. *mixed*: education, car and zip code are categories and answered by "
         "randomized response. *mixed, label too*: so is the group, and only then does the whole "
-        "record have an epsilon, ten times that of an answer. Not in the paper; published is what "
-        "an independent program obtained.",
+        "record have an epsilon, ten times that of an answer. Not in the paper; the reference is "
+        "what an independent program obtained.",
         results,
+        against="reference",
         targets=targets,
         claims=_honest_claims(results, settings),
         plots=plots,

@@ -148,7 +148,17 @@ def test_intervals_hold_every_value_and_every_answer_once(cells, intervals, nois
     assert np.allclose(parts.kernel, mean)
 
 
+def test_noise_that_reaches_very_far_is_counted_in_wider_intervals():
+    parts = partition(Numeric("x", 0, 1, 100), Uniform(100_000), 10)
+    assert parts.answers <= 4096
+    assert parts.place[-1] == parts.answers - 1
+    assert np.allclose(parts.kernel.sum(axis=1), 1)
+
+
 def test_what_does_not_fit_is_refused():
+    many = Categorical("town", tuple(map(str, range(3000))))
+    with pytest.raises(LearnerError, match="3000 values; up to 2048"):
+        partition(many, RandomizedResponse("1"), 10)
     with pytest.raises(LearnerError, match="chi_square"):
         reconstruct(np.ones(2), np.eye(2), "soon")
     with pytest.raises(LearnerError, match="3 intervals do not fit a kernel for 2"):

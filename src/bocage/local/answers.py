@@ -63,7 +63,7 @@ class Answers:
         """Take every answer for the truth: by itself, or in intervals that reach as far as it."""
         for column, (attribute, sent) in enumerate(zip(self.attributes, self.sent, strict=True)):
             answers = self.answers[:, column].astype(np.int64)
-            intervals = self._intervals(len(self))
+            intervals = min(self._intervals(len(self)), attribute.cells)
             distortion = self.distortions[column]
             if isinstance(distortion, ValueClass):
                 self.codes[:, column] = answers

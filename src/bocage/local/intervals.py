@@ -18,6 +18,8 @@ from bocage.schema import Attribute, Categorical
 
 RECORDS_PER_INTERVAL = 100
 FEWEST, MOST = 10, 100
+MOST_VALUES = 2048  # of a category
+MOST_ANSWERS = 4096  # intervals of answers
 
 
 def number_of_intervals(records: int) -> int:
@@ -57,17 +59,26 @@ def partition(attribute: Attribute, distortion: Distortion, intervals: int) -> I
     if intervals < 2:
         raise LearnerError(f"a partition has two intervals at least, not {intervals}.")
     cells, sent = attribute.cells, distortion.outputs(attribute)
+    if isinstance(attribute, Categorical) and cells > MOST_VALUES:
+        raise LearnerError(
+            f"{attribute.name!r} has {cells} values; up to {MOST_VALUES} can be reconstructed. Group "
+            "them in the schema, or leave the attribute out."
+        )
     whole = isinstance(attribute, Categorical) or cells <= intervals
     edges = np.arange(cells + 1) if whole else starts(np.arange(intervals + 1), cells, intervals)
     codes = np.arange(sent.start, sent.stop)
-    if whole or len(sent) <= intervals:  # each answer by itself
-        ends, place = np.append(codes, sent.stop), codes - sent.start
-    else:
-        place = codes * intervals // cells
-        ends = starts(np.arange(place[0], place[-1] + 2), cells, intervals)
-        ends[[0, -1]] = sent.start, sent.stop
-        place -= place[0]
-    return Intervals(edges, place, distortion.kernel(attribute, edges, ends))
+    each = whole or len(sent) <= intervals
+    place = codes - sent.start if each else codes * intervals // cells
+    place -= place[0]
+    if place[-1] >= MOST_ANSWERS:  # noise that reaches very far: neighbors are counted together
+        place = place * MOST_ANSWERS // (place[-1] + 1)
+    first = np.flatnonzero(np.diff(place, prepend=-1))
+    ends = np.append(codes[first], sent.stop)
+    return Intervals(
+        edges,
+        np.searchsorted(first, np.arange(len(codes)), side="right") - 1,
+        distortion.kernel(attribute, edges, ends),
+    )
 
 
 def starts(numbers: NDArray[np.int64], cells: int, intervals: int) -> Edges:
