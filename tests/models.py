@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from bocage.engine.reference import code_of
-from bocage.model import Certificate, Forest, PlanLine, Tree, TreeBuilder
+from bocage.model import AdditiveModel, Certificate, Forest, PlanLine, Term, Tree, TreeBuilder
 from bocage.plan.splits import alone
 from bocage.schema import Attribute, Categorical, Numeric, Schema
 
@@ -115,9 +116,35 @@ def forests(draw: st.DrawFn, schema: Schema) -> Forest:
 
 
 @st.composite
+def additives(draw: st.DrawFn, schema: Schema) -> AdditiveModel:
+    """Tables of one column or two, with few different scores, so that sums are often equal."""
+    labels = schema.categorical("label").cells
+    terms = []
+    for _ in range(draw(st.integers(1, 4))):
+        used = st.lists(st.sampled_from(schema.attributes), min_size=1, max_size=2, unique=True)
+        columns = draw(used)
+        cells = tuple(
+            column.cells
+            if isinstance(column, Categorical)
+            else draw(st.integers(1, min(column.cells, 9)))
+            for column in columns
+        )
+        size = math.prod(cells)
+        scores = draw(st.lists(st.integers(-2, 2), min_size=size * labels, max_size=size * labels))
+        names = tuple(column.name for column in columns)
+        terms.append(Term(names, cells, 700 * np.array(scores).reshape(size, labels)))
+    intercept = draw(st.lists(st.integers(-900, 900), min_size=labels, max_size=labels))
+    return AdditiveModel(schema, np.array(intercept), tuple(terms), certificate_of(schema))
+
+
+@st.composite
 def models(draw: st.DrawFn) -> Tree | Forest:
     schema = draw(schemas())
     return draw(st.one_of(trees(schema), forests(schema)))
+
+
+def any_models() -> st.SearchStrategy[Tree | Forest | AdditiveModel]:
+    return models() | schemas().flatmap(additives)
 
 
 def values(column: Attribute) -> st.SearchStrategy[Any]:
@@ -157,9 +184,26 @@ def node_of(tree: Tree, record: Mapping[str, Any]) -> int:
     return node
 
 
-def prediction_of(model: Tree | Forest, record: Mapping[str, Any]) -> str:
+def _totals(model: AdditiveModel, record: Mapping[str, Any]) -> list[int]:
+    """The sums of scores, one value at a time."""
+    totals = model.intercept.tolist()
+    for term in model.terms:
+        cell = 0
+        for name, cells in zip(term.columns, term.cells, strict=True):
+            column = model.schema[name]
+            code = code_of(column, record[name])
+            cell = -1 if code < 0 or cell < 0 else cell * cells + code * cells // column.cells
+        if cell >= 0:
+            totals = [t + s for t, s in zip(totals, term.scores[cell].tolist(), strict=True)]
+    return totals
+
+
+def prediction_of(model: Tree | Forest | AdditiveModel, record: Mapping[str, Any]) -> str:
     """The label that a model means for a record."""
     names = model.label_attribute.values
+    if isinstance(model, AdditiveModel):
+        totals = _totals(model, record)
+        return names[totals.index(max(totals))]
     if isinstance(model, Tree):
         return names[model.label[node_of(model, record)]]
     sums = [0.0] * len(names)

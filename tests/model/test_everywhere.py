@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bocage.model import Tree, TreeBuilder, to_javascript, to_sql
+from bocage.model import AdditiveModel, Tree, TreeBuilder, to_javascript, to_sql
 from bocage.model.sql import quoted
 from bocage.schema import Categorical, Numeric, Schema
 from models import (
+    any_models,
     certificate_of,
-    models,
     prediction_of,
     records,
     schema_of,
@@ -71,7 +71,7 @@ def in_postgres(postgres, model, rows, number="double precision", text="text"):
 
 
 @SLOW
-@given(model=models(), data=st.data())
+@given(model=any_models(), data=st.data())
 def test_a_model_predicts_the_same_in_python_and_duckdb(model, data):
     rows = data.draw(records(model.schema))
     meant = [prediction_of(model, row) for row in rows]
@@ -81,20 +81,23 @@ def test_a_model_predicts_the_same_in_python_and_duckdb(model, data):
 
 @pytest.mark.postgres
 @SLOW
-@given(model=models(), data=st.data())
+@given(model=any_models(), data=st.data())
 def test_a_model_predicts_the_same_in_postgresql(postgres, model, data):
     rows = data.draw(records(model.schema))
     assert in_postgres(postgres, model, rows) == [prediction_of(model, row) for row in rows]
 
 
 @SLOW
-@given(model=models(), data=st.data())
+@given(model=any_models(), data=st.data())
 def test_a_model_predicts_the_same_in_node_and_shares_are_equal_to_the_last_bit(node, model, data):
     rows = data.draw(records(model.schema))
     answers = node.run(to_javascript(model), rows)
     assert [label for label, _ in answers] == [prediction_of(model, row) for row in rows]
     expected = model.predict_proba(table_of(model.schema, rows))
-    assert [shares for _, shares in answers] == expected.tolist()
+    if isinstance(model, AdditiveModel):  # two exponential functions may differ in the last bit
+        np.testing.assert_allclose([shares for _, shares in answers], expected, rtol=1e-12)
+    else:
+        assert [shares for _, shares in answers] == expected.tolist()
 
 
 def _age_tree(clamp: bool = True, missing: int | None = None) -> Tree:

@@ -12,7 +12,7 @@ _FILE = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("model_file", metavar="MODEL", type=_FILE)
-@click.option("--text", "what", flag_value="text", help="The trees as plain text.")
+@click.option("--text", "what", flag_value="text", help="Trees or tables as plain text.")
 @click.option("--rules", "what", flag_value="rules", help="Rules and sub-rules.")
 @click.option("--certificate", "what", flag_value="certificate", help="What was guaranteed.")
 @click.option("--javascript", "what", flag_value="javascript", help="A predictor in JavaScript.")
@@ -47,7 +47,7 @@ def explain(model_file: Path, what: str | None, sql: Any, as_json: bool, **optio
     """
     from rich.console import Console
 
-    from bocage.cli.report import show_certificate, show_model, trees_of
+    from bocage.cli.report import parts_of, show_certificate, show_model
     from bocage.model import load, to_javascript, to_sql, to_text
 
     if sql is not None and what is not None:
@@ -59,7 +59,7 @@ def explain(model_file: Path, what: str | None, sql: Any, as_json: bool, **optio
     elif what == "javascript":
         click.echo(to_javascript(model))
     elif what == "text":
-        click.echo("\n\n".join(to_text(tree) for tree in trees_of(model)))
+        click.echo("\n\n".join(to_text(part) for part in parts_of(model)))
     elif what == "certificate":
         show_certificate(screen, model)
     elif what == "rules":

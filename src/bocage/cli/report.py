@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bocage.model import Forest, Model, Tree, rules, to_rich, to_text
+from bocage.model import AdditiveModel, Forest, Model, Released, Tree, rules, to_rich, to_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,18 +13,26 @@ MOST_LINES = 60  # of a tree
 MOST_RULES = 8
 
 
-def show_model(screen: Console, model: Tree | Forest) -> None:
+def show_model(screen: Console, model: Released) -> None:
     """Trees, rules and certificate, at a length that can be read."""
+    if isinstance(model, AdditiveModel):
+        heading(screen, "Tables, the most important first")
+        screen.print(to_rich(model))
+    else:
+        _show_trees(screen, model)
+        heading(screen, "Best rules")
+        show_best_rules(screen, model)
+    heading(screen, "Certificate")
+    show_certificate(screen, model)
+
+
+def _show_trees(screen: Console, model: Tree | Forest) -> None:
     for number, tree in enumerate(trees_of(model), start=1):
         if isinstance(model, Forest):
             heading(screen, f"Tree {number} of {len(model)}")
         else:
             heading(screen, "Tree")
         show_tree(screen, tree)
-    heading(screen, "Best rules")
-    show_best_rules(screen, model)
-    heading(screen, "Certificate")
-    show_certificate(screen, model)
 
 
 def heading(screen: Console, title: str) -> None:
@@ -75,4 +83,9 @@ def show_noise(screen: Console, model: Model) -> None:
 
 
 def trees_of(model: Tree | Forest) -> tuple[Tree, ...]:
+    return model.trees if isinstance(model, Forest) else (model,)
+
+
+def parts_of(model: Released) -> tuple[Model, ...]:
+    """What is written or drawn on its own: each tree of a forest, or the whole model."""
     return model.trees if isinstance(model, Forest) else (model,)

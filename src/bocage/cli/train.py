@@ -15,7 +15,7 @@ from bocage.errors import ModelError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bocage.model import Forest, Tree
+    from bocage.model import Released
 
 _FILE = click.Path(path_type=Path)
 
@@ -97,7 +97,7 @@ def _check_new(output: Path) -> None:
         raise ModelError(f"{output} exists already. Choose another name for the model.")
 
 
-def _finish(screen: Console, model: Tree | Forest, output: Path | None) -> None:
+def _finish(screen: Console, model: Released, output: Path | None) -> None:
     """Write first, then show: what was paid for must not be lost to a closed terminal."""
     from bocage.cli.report import show_model, show_noise
 
@@ -109,7 +109,7 @@ def _finish(screen: Console, model: Tree | Forest, output: Path | None) -> None:
         screen.print(f"\nThe model is in {output}. Next: bocage explain {output}", soft_wrap=True)
 
 
-def save_paid(model: Tree | Forest, output: Path, known: bytes | None = None) -> None:
+def save_paid(model: Released, output: Path, known: bytes | None = None) -> None:
     """Write a model that is paid for; where that fails, print it, so that it is not lost.
 
     A file that is to be replaced must still have the content `known`.

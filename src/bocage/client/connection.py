@@ -15,7 +15,7 @@ from bocage.client.table import RemotePartition, RemoteTable
 from bocage.client.transport import Transport, document
 from bocage.errors import AccessDenied, PlanError, ServiceError
 from bocage.mechanisms import Adjacency
-from bocage.model import Forest, Tree, from_dict
+from bocage.model import Forest, Released, Tree, from_dict
 from bocage.parties import Contribution, PartyPlan
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE
@@ -154,7 +154,12 @@ class Connection:
             model = from_dict(step["document"])
         else:
             model = self.model(step["model"])
-        return model.trees[step.get("tree", 0)] if isinstance(model, Forest) else model
+        if isinstance(model, Tree):
+            return model
+        if isinstance(model, Forest):
+            number: int = step.get("tree", 0)
+            return model.trees[number]
+        raise ServiceError("an additive model has no leaves that could part a table.")
 
     def jobs(self) -> list[Job]:
         """The last thousand jobs of this analyst, whichever program started them."""
@@ -168,7 +173,7 @@ class Connection:
         """The last thousand models of this analyst."""
         return [line(ModelLine, one) for one in self._link.get("models", limit=_PAGE)]
 
-    def model(self, id: str) -> Tree | Forest:  # noqa: A002 - the word that the service uses
+    def model(self, id: str) -> Released:  # noqa: A002 - the word that the service uses
         """One model by its id: the same frozen model as from a local table."""
         return fetch(self._link, id)
 

@@ -12,7 +12,7 @@ import httpx
 from bocage.client.refusals import refusal
 from bocage.client.transport import Transport
 from bocage.errors import BocageError, JobCancelled, ServiceError
-from bocage.model import Forest, Tree, from_dict
+from bocage.model import Released, from_dict
 from bocage.model.files import parse
 
 Progress = Callable[[int, int], None]
@@ -67,7 +67,7 @@ class Job:
         self._link.delete("jobs", self.id)
         self.refresh()
 
-    def wait(self, progress: Progress | None = None) -> Tree | Forest:
+    def wait(self, progress: Progress | None = None) -> Released:
         """Wait for the model, through lost connections and restarts of the service.
 
         An interrupt (Ctrl-C) leaves the job running, because it is paid for: come back with
@@ -102,7 +102,7 @@ class Job:
                 time.sleep(_POLL_SECONDS)  # no stream, or it was cut: look, then try it again
             self.refresh()
 
-    def model(self) -> Tree | Forest:
+    def model(self) -> Released:
         """The model of a job that is done; raises what went wrong with any other."""
         if self.state == "done" and self._document["model"] is not None:
             return fetch(self._link, str(self._document["model"]))
@@ -129,7 +129,7 @@ class Job:
         return f"<Job {self.id} {self.learner} on {self.table!r}: {self.state}, {done} of {of}>"
 
 
-def fetch(link: Transport, model: str) -> Tree | Forest:
+def fetch(link: Transport, model: str) -> Released:
     """A model of the analyst, by its id."""
     try:
         return from_dict(parse(link.send("GET", ("models", model))))

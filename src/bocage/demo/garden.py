@@ -16,7 +16,7 @@ from bocage.demo.people import make_people
 from bocage.demo.screen import chapter, columns, show
 from bocage.epsilon import Epsilon
 from bocage.learners import DPDF, DiffPC45, DiffPID3, Learner, Plan
-from bocage.model import Forest, Tree, rules, to_rich
+from bocage.model import Forest, Released, Tree, rules, to_rich
 from bocage.model.svg import to_svg
 from bocage.private import PrivateTable, ProtectedTable
 
@@ -51,7 +51,7 @@ def grow(screen: Console, owner: ProtectedTable, directory: Path) -> None:
     screen.print("\nThe tree is drawn in tree.svg, and each model is a JSON file beside it.")
 
 
-def _grow(screen: Console, table: PrivateTable, name: str) -> Tree | Forest:
+def _grow(screen: Console, table: PrivateTable, name: str) -> Released:
     learner = LEARNERS[name]
     plan = learner.plan(table.schema, EPSILON)
     screen.print()
@@ -94,14 +94,14 @@ def _best_rules(model: Tree) -> Table:
     return shown
 
 
-def _compare(screen: Console, models: Mapping[str, Tree | Forest]) -> None:
+def _compare(screen: Console, models: Mapping[str, Released]) -> None:
     fresh = make_people(FRESH, seed=8)
     most = max(np.mean(fresh["ill"] == label) for label in ("no", "yes"))
     shown = columns("model", "leaves", f"right on {FRESH:,} others", "epsilon", numbers=(1, 2, 3))
     for name, model in models.items():
         trees = model.trees if isinstance(model, Forest) else (model,)
         right = float(np.mean(model.predict(fresh) == fresh["ill"]))
-        leaves = sum(len(tree.leaves) for tree in trees)
+        leaves = sum(len(tree.leaves) for tree in trees if isinstance(tree, Tree))
         shown.add_row(name, str(leaves), Text(f"{right:.1%}", style="bold green"), EPSILON)
     shown.add_row("the frequent label", "", f"{most:.1%}", "", style="dim")
     screen.print()
@@ -109,7 +109,7 @@ def _compare(screen: Console, models: Mapping[str, Tree | Forest]) -> None:
     show(screen, shown)
 
 
-def _guarantee(model: Tree | Forest) -> str:
+def _guarantee(model: Released) -> str:
     """The certificate without its list of questions, which stands above."""
     lines = model.certificate.statement().splitlines()
     return "\n".join(line for line in lines if not line.startswith(("  level", "The costs of")))

@@ -2,6 +2,8 @@
 
 from bocage.estimators.base import PrivateClassifier
 from bocage.estimators.classifiers import (
+    AdditiveClassifier,
+    AutoClassifier,
     DiffPC45Classifier,
     DiffPID3Classifier,
     DPDFClassifier,
@@ -14,6 +16,8 @@ from bocage.estimators.cost import TuningCost
 from bocage.estimators.local import SurveyTreeClassifier
 
 __all__ = [
+    "AdditiveClassifier",
+    "AutoClassifier",
     "DPDFClassifier",
     "DiffPC45Classifier",
     "DiffPID3Classifier",

@@ -20,7 +20,7 @@ from bocage.errors import EstimatorError
 from bocage.estimators import rows
 from bocage.estimators.cost import Lineage
 from bocage.learners import Learner
-from bocage.model import Certificate, Forest, Tree
+from bocage.model import Certificate, Forest, Released, Tree
 from bocage.private import PrivateTable, study
 from bocage.schema import Schema
 
@@ -37,8 +37,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] #
     Attributes
     ----------
     model_
-        The frozen :class:`~bocage.model.Tree` or :class:`~bocage.model.Forest`; also as `tree_` or
-        `forest_`.
+        The frozen :class:`~bocage.model.Tree` or :class:`~bocage.model.Forest`, also as `tree_` or
+        `forest_`; or an :class:`~bocage.model.AdditiveModel`.
     certificate_
         What is guaranteed about the model.
     classes_
@@ -85,8 +85,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] #
             found = {**self._columns(X, schema), schema.label.name: rows.labels(y)}
             table = study(found, schema)
         self._lineage().count_fit(epsilon)
-        self.model_: Tree | Forest = learner.fit(table, epsilon)
-        setattr(self, "tree_" if isinstance(self.model_, Tree) else "forest_", self.model_)
+        self.model_: Released = learner.fit(table, epsilon)
+        if isinstance(self.model_, Tree | Forest):
+            setattr(self, "tree_" if isinstance(self.model_, Tree) else "forest_", self.model_)
         self.classes_, self._order = rows.classes(self.model_.label_attribute.values, targets)
         return self
 

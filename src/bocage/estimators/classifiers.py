@@ -9,6 +9,8 @@ from typing import Any, Literal
 from bocage.estimators.base import PrivateClassifier
 from bocage.learners import (
     DPDF,
+    Additive,
+    Auto,
     DiffPC45,
     DiffPID3,
     PrivateID3,
@@ -261,4 +263,60 @@ class ReadableTreeClassifier(PrivateClassifier):
         self.epsilon = epsilon
         self.rows = rows
         self.leaves = leaves
+        self.attributes = attributes
+
+
+class AdditiveClassifier(PrivateClassifier):
+    """Small tables of scores that add up: accuracy first.
+
+    Parameters
+    ----------
+    schema
+        The public domain: a :class:`~bocage.Schema` or its file. Not needed for a PrivateTable.
+    epsilon
+        What a fit costs.
+    cells, attributes
+        As in :class:`~bocage.learners.Additive`.
+    """
+
+    learner = Additive
+
+    def __init__(
+        self,
+        schema: SchemaLike = None,
+        epsilon: Any = 1.0,
+        *,
+        cells: str = "auto",
+        attributes: Sequence[str] | None = None,
+    ) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
+        self.cells = cells
+        self.attributes = attributes
+
+
+class AutoClassifier(PrivateClassifier):
+    """A readable tree or an additive model, by a published rule.
+
+    Parameters
+    ----------
+    schema
+        The public domain: a :class:`~bocage.Schema` or its file. Not needed for a PrivateTable.
+    epsilon
+        What a fit costs.
+    attributes
+        As in :class:`~bocage.learners.Auto`.
+    """
+
+    learner = Auto
+
+    def __init__(
+        self,
+        schema: SchemaLike = None,
+        epsilon: Any = 1.0,
+        *,
+        attributes: Sequence[str] | None = None,
+    ) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
         self.attributes = attributes

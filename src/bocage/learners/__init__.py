@@ -1,5 +1,7 @@
 """One file per published algorithm; private in, model out."""
 
+from bocage.learners.additive import Additive
+from bocage.learners.auto import Auto
 from bocage.learners.base import Learner, Progress
 from bocage.learners.batches import NoiseAfter, noise_after
 from bocage.learners.diffp_c45 import DiffPC45
@@ -13,12 +15,24 @@ from bocage.learners.sulq_id3 import SulqID3
 
 LEARNERS: dict[str, type[Learner]] = {
     learner.name: learner
-    for learner in (SulqID3, DiffPID3, DiffPC45, PrivateID3, DPDF, RandomTrees, ReadableTree)
+    for learner in (
+        SulqID3,
+        DiffPID3,
+        DiffPC45,
+        PrivateID3,
+        DPDF,
+        RandomTrees,
+        ReadableTree,
+        Additive,
+        Auto,
+    )
 }
 
 __all__ = [
     "DPDF",
     "LEARNERS",
+    "Additive",
+    "Auto",
     "DiffPC45",
     "DiffPID3",
     "Learner",

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners.plan import Plan
-from bocage.model import Certificate, Forest, Tree
+from bocage.model import Certificate, Released
 from bocage.model.shape import labels as model_labels
 from bocage.plan.question import MOST_COUNTERS
 from bocage.private import EpsilonLike, Level, PrivateTable, Selection
@@ -50,7 +50,7 @@ class Learner(ABC):
     @abstractmethod
     def fit(
         self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
-    ) -> Tree | Forest:
+    ) -> Released:
         """Charge `epsilon` at once, ask as planned, return a frozen model."""
 
     def check(self, schema: Schema) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Released and immutable models: they predict, explain, draw and export themselves."""
 
+from bocage.model.additive import AdditiveModel, Term
 from bocage.model.base import Model
 from bocage.model.builder import TreeBuilder
 from bocage.model.certificate import Batch, Certificate, PlanLine
@@ -13,18 +14,23 @@ from bocage.model.svg import to_svg
 from bocage.model.text import to_rich, to_text
 from bocage.model.tree import Tree
 
+Released = Tree | Forest | AdditiveModel
+
 __all__ = [
     "MOST_DEPTH",
     "MOST_LABELS",
     "MOST_NODES",
+    "AdditiveModel",
     "Batch",
     "Certificate",
     "Dialect",
     "Forest",
     "Model",
     "PlanLine",
+    "Released",
     "Rule",
     "Rules",
+    "Term",
     "Tree",
     "TreeBuilder",
     "Voting",

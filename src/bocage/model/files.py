@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from bocage.errors import ModelError, SchemaError
-from bocage.model import reading, shape
+from bocage.model import additive_files, reading, shape
+from bocage.model.additive import AdditiveModel
 from bocage.model.base import Model
 from bocage.model.certificate import Certificate
 from bocage.model.forest import MOST_TREES, Forest
@@ -25,6 +26,11 @@ WITH_VALUES = 2  # a node may part one value from the rest; written only where o
 LARGEST_FILE = 2**28  # bytes
 _HEAD = ("format", "version", "schema", "certificate")
 _NODES = ("column", "threshold", "label", "counts", "total")
+_MORE = {
+    "bocage.tree": _NODES,
+    "bocage.forest": ("voting", "trees"),
+    additive_files.FORMAT: additive_files.KEYS,
+}
 
 
 def to_dict(model: Model) -> dict[str, Any]:
@@ -41,15 +47,17 @@ def to_dict(model: Model) -> dict[str, Any]:
             {**_nodes(tree), "certificate": _own_certificate(tree, model)} for tree in model.trees
         ]
         return {"format": "bocage.forest", **head, "voting": model.voting, "trees": trees}
+    if isinstance(model, AdditiveModel):
+        return {"format": additive_files.FORMAT, **head, **additive_files.terms_to_dict(model)}
     raise ModelError(f"a {type(model).__name__} is no model that can be written.")
 
 
-def from_dict(document: Any) -> Tree | Forest:
+def from_dict(document: Any) -> Tree | Forest | AdditiveModel:
     """Read what `to_dict` wrote; refuse anything else."""
     if not isinstance(document, dict):
         raise ModelError(f"a model is an object, not {short(document)}.")
     kind = document.get("format")
-    if kind not in ("bocage.tree", "bocage.forest"):
+    if not isinstance(kind, str) or kind not in _MORE:
         raise ModelError(f'this is no model: its "format" is {short(kind)}.')
     version = document.get("version")
     if type(version) is not int or version not in {VERSION, WITH_VALUES}:
@@ -57,12 +65,13 @@ def from_dict(document: Any) -> Tree | Forest:
             f"the model has format version {short(version)}; this program reads versions "
             f"{VERSION} and {WITH_VALUES}."
         )
-    more = _NODES if kind == "bocage.tree" else ("voting", "trees")
-    reading.keys(document, (*_HEAD, *more), "a model")
+    reading.keys(document, (*_HEAD, *_MORE[kind]), "a model")
     schema = _schema(document["schema"])
     certificate = Certificate.from_dict(document["certificate"])
     if kind == "bocage.tree":
         return _tree(document, schema, certificate, version)
+    if kind == additive_files.FORMAT:
+        return additive_files.model_of(document, schema, certificate)
     trees = []
     for entry in reading.listed(document["trees"], '"trees"', most=MOST_TREES):
         reading.keys(entry, (*_NODES, "certificate"), "a tree")
@@ -83,7 +92,7 @@ def save(model: Model, path: str | Path) -> None:
         raise ModelError(f"the model cannot be written to {path}: {error.strerror}.") from None
 
 
-def load(path: str | Path) -> Tree | Forest:
+def load(path: str | Path) -> Tree | Forest | AdditiveModel:
     """Read a model from a file that `save` wrote; refuse anything else."""
     path = Path(path)
     try:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocage.errors import ModelError
+from bocage.model.additive import AdditiveModel
+from bocage.model.additive_exports import JAVASCRIPT, javascript_data
 from bocage.model.base import Model
 from bocage.model.forest import Forest
 from bocage.model.tree import Tree
@@ -107,11 +109,14 @@ def to_javascript(model: Model) -> str:
     are missing values; text where a number belongs is a ``TypeError``.
     """
     columns = [_column(model.schema[name]) for name in model.columns]
+    data: dict[str, Any]
     if isinstance(model, Tree):
-        trees, tail = [_tree(model, model, _weights(model))], _TREE
+        data, tail = {"trees": [_tree(model, model, _weights(model))]}, _TREE
     elif isinstance(model, Forest):
         pairs = zip(model.trees, model.votes, strict=True)
-        trees, tail = [_tree(tree, model, votes) for tree, votes in pairs], _FOREST
+        data, tail = {"trees": [_tree(tree, model, votes) for tree, votes in pairs]}, _FOREST
+    elif isinstance(model, AdditiveModel):
+        data, tail = javascript_data(model), JAVASCRIPT
     else:
         raise ModelError(f"a {type(model).__name__} cannot be written as JavaScript.")
     lines = [f"// {_ascii(line)}" for line in model.certificate.statement().splitlines()]
@@ -121,7 +126,7 @@ def to_javascript(model: Model) -> str:
             "",
             f"export const labels = {_json(list(model.label_attribute.values))};",
             f"const columns = {_json(columns)};",
-            f"const trees = {_json(trees)};",
+            *(f"const {name} = {_json(value)};" for name, value in data.items()),
             "for (const c of columns) if (c.values) c.index = new Map(c.values.map((v, i) => [v, i]));",
             _ENCODE.strip(),
             tail,

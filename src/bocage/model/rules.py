@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bocage.errors import ModelError
+from bocage.model.additive import AdditiveModel
 from bocage.model.base import Model
 from bocage.model.forest import Forest
 from bocage.model.paths import in_words, path, predicate
@@ -135,11 +136,18 @@ class Rules:
 
 
 def rules(model: Model, *, sub_rules: bool = True) -> Rules:
-    """All rules of a model, and all sub-rules whose counts were released."""
+    """All rules of a model, and all sub-rules whose counts were released.
+
+    Each cell of each table of an additive model is a rule for the label that it raises most.
+    """
     if isinstance(model, Forest):
         trees = model.trees
     elif isinstance(model, Tree):
         trees = (model,)
+    elif isinstance(model, AdditiveModel):
+        from bocage.model.additive_text import additive_rules  # noqa: PLC0415 - it makes rules
+
+        return Rules(tuple(additive_rules(model)))
     else:
         raise ModelError(f"a {type(model).__name__} has no rules.")
     found = [rule for at, tree in enumerate(trees) for rule in _rules(tree, at, sub_rules)]

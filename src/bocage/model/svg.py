@@ -14,6 +14,9 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from bocage.errors import ModelError
+from bocage.model.additive import AdditiveModel
+from bocage.model.base import Model
 from bocage.model.forest import confidence
 from bocage.model.paths import edge, in_words, path
 from bocage.model.text import outcome, to_text
@@ -26,7 +29,7 @@ LONGEST = 30  # letters of a text that are shown
 # Distinct for most kinds of color blindness (after Okabe and Ito), readable on light and dark.
 COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6fd1", "#7a7a7a")
 
-_STYLE = """
+STYLE = """
 .bocage{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
 .bocage .paper{fill:#fff}.bocage .ink{fill:#1f2328}.bocage .dim{fill:#59636e;font-size:11px}
 .bocage .line{fill:none;stroke:#9aa4af;stroke-width:1.5}.bocage .bold{font-weight:600}
@@ -47,22 +50,32 @@ class _Layout:
     size: tuple[float, float]
 
 
-def to_svg(tree: Tree) -> str:
-    """The drawing of a tree, as the text of an SVG file."""
+def to_svg(model: Model) -> str:
+    """The drawing of a tree or an additive model, as the text of an SVG file."""
+    if isinstance(model, AdditiveModel):
+        from bocage.model.additive_svg import additive_svg  # noqa: PLC0415 - it builds on this module
+
+        return additive_svg(model)
+    if not isinstance(model, Tree):
+        raise ModelError(f"a {type(model).__name__} is not drawn as a whole: draw its trees.")
+    return _tree_svg(model)
+
+
+def _tree_svg(tree: Tree) -> str:
     heads = _heads(tree)
     legend = list(_legend(tree))
     layout = _layout(tree, top=86)
     width = max(layout.size[0], 2 * MARGIN + 8.5 * max(map(len, heads)), legend[-1][1])
     height = layout.size[1]
-    title = _xml(heads[0])
+    title = xml(heads[0])
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="bocage" role="img" {size}>',
-        f"<title>{title}</title><desc>{_xml(to_text(tree))}</desc>",
-        f"<style>{_STYLE}</style>",
+        f"<title>{title}</title><desc>{xml(to_text(tree))}</desc>",
+        f"<style>{STYLE}</style>",
         '<rect class="paper" width="100%" height="100%"/>',
         f'<text class="ink head" x="{MARGIN}" y="28">{title}</text>',
-        f'<text class="dim" x="{MARGIN}" y="46">{_xml(heads[1])}</text>',
+        f'<text class="dim" x="{MARGIN}" y="46">{xml(heads[1])}</text>',
         *(text for text, _ in legend),
         *_links(tree, layout),
         *_boxes(tree, layout),
@@ -90,10 +103,10 @@ def _legend(tree: Tree) -> Iterator[tuple[str, float]]:
             more = f"and {tree.label_attribute.cells - code} more, in the same colors again"
             yield f'<text class="dim" x="{x:.0f}" y="68">{more}</text>', x + len(more) * LETTER
             return
-        shown = _short(value)
+        shown = shorten(value)
         end = x + 16 + len(shown) * LETTER + 18
-        square = f'<rect x="{x:.0f}" y="58" width="11" height="11" rx="2" fill="{_color(code)}"/>'
-        yield f'{square}<text class="ink" x="{x + 16:.0f}" y="68">{_xml(shown)}</text>', end
+        square = f'<rect x="{x:.0f}" y="58" width="11" height="11" rx="2" fill="{color(code)}"/>'
+        yield f'{square}<text class="ink" x="{x + 16:.0f}" y="68">{xml(shown)}</text>', end
         x = end
 
 
@@ -113,7 +126,7 @@ def _layout(tree: Tree, top: float) -> _Layout:
         level = np.flatnonzero(tree.depth == depth).tolist()
         right = starts[depth] + max(width[node] for node in level)
         below = [child for node in level for child in tree.children(node)]
-        words = max((len(_short(_step(tree, child))) for child in below), default=0)
+        words = max((len(shorten(_step(tree, child))) for child in below), default=0)
         starts.append(right + 44 + words * LETTER)
     left = [starts[depth] for depth in tree.depth.tolist()]
     most_right = max(x + w for x, w in zip(left, width, strict=True))
@@ -139,38 +152,38 @@ def _links(tree: Tree, layout: _Layout) -> Iterator[str]:
         bend, end = start + 16, layout.left[node]
         y = layout.middle[node]
         yield f'<path class="line" d="M{start:.1f} {layout.middle[above]:.1f}H{bend:.1f}V{y:.1f}H{end:.1f}"/>'
-        words = _short(_step(tree, node))
+        words = shorten(_step(tree, node))
         room = 8 + 7 * len(words)  # the line makes room for the text
         yield f'<rect class="paper" x="{bend + 9:.1f}" y="{y - 8:.1f}" width="{room:.1f}" height="16"/>'
-        yield f'<text class="ink" x="{bend + 12:.1f}" y="{y + 4:.1f}">{_xml(words)}</text>'
+        yield f'<text class="ink" x="{bend + 12:.1f}" y="{y + 4:.1f}">{xml(words)}</text>'
 
 
 def _boxes(tree: Tree, layout: _Layout) -> Iterator[str]:
     strength = confidence(tree).tolist()
     for node in range(len(tree)):
         x, y = layout.left[node], layout.middle[node] - BOX / 2
-        color, width = _color(int(tree.label[node])), layout.width[node]
+        own, width = color(int(tree.label[node])), layout.width[node]
         top, below = _words(tree, node)
         steps = path(tree, node).items()
         rule = " and ".join(in_words(tree.schema[name], codes) for name, codes in steps)
-        yield f"<g><title>{_xml(rule or 'all rows')}: {_xml(outcome(tree, node))}</title>"
+        yield f"<g><title>{xml(rule or 'all rows')}: {xml(outcome(tree, node))}</title>"
         yield (
             f'<rect class="paper box" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{BOX}" rx="4"/>'
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{BOX}" rx="4" fill="{color}" '
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{BOX}" rx="4" fill="{own}" '
             f'fill-opacity="{0.05 + 0.45 * strength[node]:.2f}"/>'
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="5" height="{BOX}" rx="2" fill="{color}"/>'
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="5" height="{BOX}" rx="2" fill="{own}"/>'
         )
         bold = "bold " if tree.is_leaf[node] else ""
         middle = y + (BOX / 2 + 4 if not below else 13)
-        yield f'<text class="{bold}ink" x="{x + 11:.1f}" y="{middle:.1f}">{_xml(top)}</text>'
+        yield f'<text class="{bold}ink" x="{x + 11:.1f}" y="{middle:.1f}">{xml(top)}</text>'
         if below:
-            yield f'<text class="dim" x="{x + 11:.1f}" y="{y + 25:.1f}">{_xml(below)}</text>'
+            yield f'<text class="dim" x="{x + 11:.1f}" y="{y + 25:.1f}">{xml(below)}</text>'
         yield "</g>"
 
 
 def _words(tree: Tree, node: int) -> tuple[str, str]:
     """The two lines of a box: what it decides or asks, and what was released."""
-    decision = _short(tree.label_attribute.values[int(tree.label[node])])
+    decision = shorten(tree.label_attribute.values[int(tree.label[node])])
     counts = ""
     if tree.has_counts[node]:
         numbers = tree.counts[node].tolist()
@@ -181,7 +194,7 @@ def _words(tree: Tree, node: int) -> tuple[str, str]:
         counts = f"{int(tree.total[node]):,} rows"
     if tree.is_leaf[node]:
         return decision, counts
-    name = _short(tree.schema.attributes[tree.column[node]].name)
+    name = shorten(tree.schema.attributes[tree.column[node]].name)
     return f"{name} ?", f"{decision} · {counts}" if counts else decision
 
 
@@ -199,17 +212,17 @@ def _step(tree: Tree, node: int) -> str:
     return words.replace(f"{name} ", "", 1).removeprefix("is ") if words.startswith(name) else words
 
 
-def _color(code: int) -> str:
+def color(code: int) -> str:
     return COLORS[code % len(COLORS)]
 
 
-def _short(text: str) -> str:
+def shorten(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 _FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
-def _xml(text: str) -> str:
+def xml(text: str) -> str:
     """Text that XML can hold: a control character in a name becomes a visible mark."""
     return escape(_FORBIDDEN.sub("\ufffd", text))

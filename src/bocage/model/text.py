@@ -5,25 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from bocage.errors import ModelError
+from bocage.model.additive import AdditiveModel
+from bocage.model.base import Model
 from bocage.model.paths import step_in_words
 from bocage.model.tree import Tree
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.tree import Tree as Drawing
 
 SHOWN = 6  # label counts that are written out
 
 
-def to_text(tree: Tree) -> str:
-    """The tree as lines of text, children indented below their parents."""
+def to_text(model: Model) -> str:
+    """A tree as lines of text, children indented below their parents; or the tables of a model."""
+    if isinstance(model, AdditiveModel):
+        from bocage.model.additive_text import additive_text  # noqa: PLC0415 - it draws rules too
+
+        return additive_text(model)
+    tree = _one_tree(model)
     lines = [f"all rows: {outcome(tree, 0)}"]
     for node, rails in _walk(tree):
         lines.append(f"{rails}{step_in_words(tree, node)}: {outcome(tree, node)}")
     return "\n".join(lines)
 
 
-def to_rich(tree: Tree) -> Drawing:
-    """The tree for the terminal: leaves in bold, released counts dimmed."""
+def to_rich(model: Model) -> RenderableType:
+    """A tree for the terminal, leaves in bold and released counts dimmed; or tables with bars."""
+    if isinstance(model, AdditiveModel):
+        from bocage.model.additive_text import additive_rich  # noqa: PLC0415 - it draws rules too
+
+        return additive_rich(model)
+    tree = _one_tree(model)
     from rich.text import Text  # noqa: PLC0415 - importing a model loads no terminal
     from rich.tree import Tree as Drawing  # noqa: PLC0415 - likewise
 
@@ -36,6 +50,12 @@ def to_rich(tree: Tree) -> Drawing:
         above = drawings.get(int(tree.parent[node]))
         drawings[node] = Drawing(line, guide_style="dim") if above is None else above.add(line)
     return drawings[0]
+
+
+def _one_tree(model: Model) -> Tree:
+    if not isinstance(model, Tree):
+        raise ModelError(f"a {type(model).__name__} is not written as a whole: write its trees.")
+    return model
 
 
 def outcome(tree: Tree, node: int) -> str:

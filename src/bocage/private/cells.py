@@ -18,7 +18,6 @@ from bocage.schema import Schema
 Chunk = tuple[NDArray[Any], NDArray[Any]]  # cells of the terms, one line each; labels
 Floats = NDArray[np.float64]
 KEEP_BYTES = 2**29
-_SAMPLE = 2**14  # rows that curvature is taken from: it only steers the search
 _SPLIT = 24  # bits
 
 
@@ -73,16 +72,19 @@ class CellRows:
             rows += seen
         return high.astype(object) * (1 << _SPLIT) + low.astype(object), rows
 
-    def curvature(self, tables: Floats, prior: Floats) -> Floats:
-        """About the second derivatives of the loss, a matrix of fine cells for each column."""
+    def curvature(self, tables: Floats, prior: Floats, sample: int) -> Floats:
+        """About the second derivatives of the loss, a matrix of fine cells for each column.
+
+        From the first rows alone: it only steers the search.
+        """
         design = self._design
         whole = np.zeros((design.columns, design.fine, design.fine))
         seen = 0
         for cells, _ in self.chunks():
-            taken = np.ascontiguousarray(cells[:, : _SAMPLE - seen])
+            taken = np.ascontiguousarray(cells[:, : sample - seen])
             residuals.add_curvature(taken, design.offsets, tables, prior, design.reference, whole)
             seen += taken.shape[1]
-            if seen >= _SAMPLE:
+            if seen >= sample:
                 break
         lower = np.tril(whole, -1)
         return (whole + lower.transpose(0, 2, 1)) * (self.rows / max(seen, 1))

@@ -26,7 +26,7 @@ from bocage.private.precise import PRECISE_BITS, precise_error, precise_residual
 from bocage.private.residuals import UNIT_BITS, row_error
 
 _SIGNIFICANT = 52  # bits that partial sums of scores may need
-_ATTEMPTS = 4  # in floating point, before digits are computed one row at a time
+_MORE_STEPS = 4  # in floating point, before the next look
 _FINER_BITS = 120
 Integers = NDArray[Any]  # Python integers
 
@@ -63,11 +63,16 @@ def rounded_minimum(problem: Problem) -> Integers:
     noise = to_float(_middle(problem), problem.noise.bits + 1)
     descent = Descent(problem.rows, design, problem.calibration, prior, noise)
     descent.run(STEPS_TWO_LABELS if design.labels == 2 else STEPS)
-    for _ in range(_ATTEMPTS):
+    before: float | None = None
+    while True:
         point = _examine(problem, *_with_few_bits(problem, descent.at))
         if (found := _rounded(point, problem)) is not None:
             return found
-        descent.run(1)
+        norm = to_float(np.array([_norm(point)], object), point.unit)[0]
+        if before is not None and norm > before / 2:  # floating point leads no further
+            break
+        before = norm
+        descent.run(_MORE_STEPS)
     parameters = point.parameters * (1 << (_FINER_BITS - point.bits))
     while True:
         point = _examine(problem, parameters, _FINER_BITS, precisely=True)
@@ -121,7 +126,7 @@ def _examine(
 def _rounded(point: Point, problem: Problem) -> Integers | None:
     """The cells of the grid that hold the minimum, if each coordinate leaves no choice."""
     design = problem.design
-    norm = isqrt(int((point.gradient**2).sum())) + 1 + point.error
+    norm = _norm(point) + point.error
     smallest = min(problem.calibration.penalties)
     levels = max(len(block.levels) for block in design.blocks)
     # An entry of a fine table is a sum of one entry of each level.
@@ -132,6 +137,10 @@ def _rounded(point: Point, problem: Problem) -> Integers | None:
     cell = 1 << (point.bits - GRID_BITS)
     low, high = (entries - radius + cell // 2) // cell, (entries + radius + cell // 2) // cell
     return low if (low == high).all() else None
+
+
+def _norm(point: Point) -> int:
+    return isqrt(int((point.gradient**2).sum())) + 1
 
 
 def _noise_bounds(problem: Problem) -> tuple[Integers, Integers]:

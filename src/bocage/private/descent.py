@@ -18,7 +18,8 @@ from bocage.private.residuals import UNIT_BITS
 
 Floats = NDArray[np.float64]
 STEPS_TWO_LABELS, STEPS = 12, 48  # always taken, so that their number tells nothing
-_CURVATURE_AT = (0, 2, 5, 12)
+# At these steps curvature is looked at, on so many rows.
+_CURVATURE_AT = {0: 2**13, 2: 2**14, 5: 2**16, 12: 2**16, 24: 2**17}
 _MEMORY = 12
 _ENOUGH = 0.25  # of the slope may remain, uphill, after a step
 
@@ -45,7 +46,7 @@ class Descent:
     def run(self, steps: int) -> None:
         for _ in range(steps):
             if self._taken in _CURVATURE_AT:
-                self._look_around()
+                self._look_around(_CURVATURE_AT[self._taken])
             self._step()
             self._taken += 1
 
@@ -97,10 +98,10 @@ class Descent:
         centered: Floats = gradient - np.repeat(means, sizes, axis=0)
         return centered
 
-    def _look_around(self) -> None:
+    def _look_around(self, sample: int) -> None:
         design = self._design
         intercept, tables = design.expand(self.at)
-        fine = self._rows.curvature(np.ascontiguousarray(tables), self._prior + intercept)
+        fine = self._rows.curvature(np.ascontiguousarray(tables), self._prior + intercept, sample)
         matrices = []
         for one in fine:
             rows = self._centered(design.collect(one))

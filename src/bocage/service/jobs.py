@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bocage.errors import BocageError, NotFound, PlanError, RefusedVariant, ScopeClosed
 from bocage.learners import Learner, RandomTrees
-from bocage.model import Forest, Tree
+from bocage.model import Forest, Released
 from bocage.private import PrivateTable
 from bocage.service import keys, plans, problems, wire
 from bocage.service.accounts import Admission
@@ -50,7 +50,7 @@ class _Work:
     learner: Learner
     request: wire.LearnRequest
     admission: Admission
-    fit: Callable[[Callable[[int, int], None]], Tree | Forest]
+    fit: Callable[[Callable[[int, int], None]], Released]
     settled: threading.Event = field(default_factory=threading.Event)
     refusal: BocageError | None = None
     has_slot: bool = False
@@ -110,7 +110,7 @@ class Jobs:
 
     def _fit(
         self, job: Job, learner: Learner, request: wire.LearnRequest, whole: PrivateTable
-    ) -> Callable[[Callable[[int, int], None]], Tree | Forest]:
+    ) -> Callable[[Callable[[int, int], None]], Released]:
         """What the thread will do, with everything that can be refused refused before."""
         steps = expand(self._service, job.analyst, job.table, request.plan)
         find = finder(self._service, job.analyst)
@@ -118,7 +118,7 @@ class Jobs:
         rows = dry_rows(self._service, request.rows)
         _table(plans.resolve(whole, steps, find))
 
-        def grow(table: PrivateTable, told: Callable[[int, int], None]) -> Tree | Forest:
+        def grow(table: PrivateTable, told: Callable[[int, int], None]) -> Released:
             asked = _table(plans.resolve(table, steps, find))
             if forest is None:
                 return learner.fit(asked, request.epsilon, told)
@@ -126,7 +126,7 @@ class Jobs:
                 raise PlanError("only a forest of random trees takes another batch.")
             return learner.update(forest, asked, request.epsilon, told)
 
-        def fit(told: Callable[[int, int], None]) -> Tree | Forest:
+        def fit(told: Callable[[int, int], None]) -> Released:
             if request.mode == "release":
                 return grow(whole, told)
             with whole.dry_run(rows=rows) as made_up:

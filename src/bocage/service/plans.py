@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bocage.errors import PlanError
-from bocage.model import Forest, Tree, from_dict
+from bocage.model import Forest, Released, Tree, from_dict
 from bocage.private import Answer, PrivatePartition, PrivateTable
 from bocage.private.partition import MOST_PARTS
 from bocage.schema import Numeric
 from bocage.service import wire
 
 Asked = PrivateTable | PrivatePartition
-FindModel = Callable[[str], Tree | Forest]
+FindModel = Callable[[str], Released]
 
 
 def resolve(table: PrivateTable, steps: Sequence[wire.Step], find_model: FindModel) -> Asked:
@@ -63,7 +63,7 @@ def _split(here: PrivatePartition, step: wire.SplitStep) -> PrivatePartition:
     return here.split(splits)
 
 
-def _model(step: wire.TreeStep, find_model: FindModel) -> Tree | Forest:
+def _model(step: wire.TreeStep, find_model: FindModel) -> Released:
     if step.model is not None and step.document is None:
         return find_model(step.model)
     if step.document is not None and step.model is None:
@@ -71,7 +71,7 @@ def _model(step: wire.TreeStep, find_model: FindModel) -> Tree | Forest:
     raise PlanError("partition_tree takes a model by its id, or a document: one of the two.")
 
 
-def _tree(model: Tree | Forest, number: int) -> Tree:
+def _tree(model: Released, number: int) -> Tree:
     if isinstance(model, Tree) and number == 0:
         return model
     if isinstance(model, Forest) and number < len(model.trees):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bocage.accounting import Entry
 from bocage.errors import LedgerError, PlanError, RequestConflict
-from bocage.model import Forest, Tree, from_dict
+from bocage.model import Released, from_dict
 from bocage.model.files import parse
 from bocage.private import Answer, Kind, PrivatePartition
 from bocage.service import plans, wire
@@ -136,13 +136,13 @@ def expand(service: Service, analyst: str, table: str, steps: list[wire.Step]) -
 
 
 def finder(service: Service, analyst: str) -> plans.FindModel:
-    def find(model: str) -> Tree | Forest:
+    def find(model: str) -> Released:
         return load_model(service, analyst, model)
 
     return find
 
 
-def load_model(service: Service, analyst: str, model: str) -> Tree | Forest:
+def load_model(service: Service, analyst: str, model: str) -> Released:
     """A model of this analyst, if its table is open to them."""
     kept, body = service.records.model(analyst, model)
     service.tables.require_open(analyst, kept.table)

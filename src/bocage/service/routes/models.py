@@ -7,7 +7,17 @@ from typing import Annotated, Any
 from fastapi import Query, Response
 
 from bocage.errors import ModelError
-from bocage.model import Dialect, Forest, Tree, rules, to_javascript, to_sql, to_svg, to_text
+from bocage.model import (
+    Dialect,
+    Forest,
+    Model,
+    Released,
+    rules,
+    to_javascript,
+    to_sql,
+    to_svg,
+    to_text,
+)
 from bocage.service import queries, wire
 from bocage.service.routes.common import Caller, Id, Served, router
 from bocage.service.routes.jobs import Limit
@@ -113,8 +123,9 @@ def model_as_javascript(service: Served, analyst: Caller, model: Id) -> Response
     return Response(text, media_type="text/javascript")
 
 
-def _tree(model: Tree | Forest, number: int) -> Tree:
-    trees = model.trees if isinstance(model, Forest) else (model,)
-    if number >= len(trees):
-        raise ModelError(f"the model has {len(trees)} trees; there is no tree {number}.")
-    return trees[number]
+def _tree(model: Released, number: int) -> Model:
+    """One tree of a forest; another model as it is."""
+    parts = model.trees if isinstance(model, Forest) else (model,)
+    if number >= len(parts):
+        raise ModelError(f"the model has {len(parts)} trees; there is no tree {number}.")
+    return parts[number]

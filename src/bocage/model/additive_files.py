@@ -1,0 +1,58 @@
+"""Additive models as JSON."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from bocage.errors import ModelError
+from bocage.model import reading, shape
+from bocage.model.additive import MOST_SCORE, MOST_TERMS, UNIT, AdditiveModel, Term
+from bocage.model.certificate import Certificate
+from bocage.schema import Schema
+
+FORMAT = "bocage.additive"
+KEYS = ("unit", "intercept", "terms")
+
+
+def terms_to_dict(model: AdditiveModel) -> dict[str, Any]:
+    """What stands beside the head of the document."""
+    terms = [
+        {
+            "columns": list(term.columns),
+            "cells": list(term.cells),
+            "scores": term.scores.tolist(),
+        }
+        for term in model.terms
+    ]
+    return {"unit": UNIT, "intercept": model.intercept.tolist(), "terms": terms}
+
+
+def model_of(document: dict[str, Any], schema: Schema, certificate: Certificate) -> AdditiveModel:
+    labels = shape.labels(schema)
+    reading.whole(document["unit"], UNIT, UNIT, '"unit"')
+    intercept = _scores(document["intercept"], labels, '"intercept"')
+    terms = []
+    for entry in reading.listed(document["terms"], '"terms"', most=MOST_TERMS):
+        reading.keys(entry, ("columns", "cells", "scores"), "a term")
+        names = reading.listed(entry["columns"], '"columns"', most=len(schema.attributes))
+        columns = tuple(reading.text(name, "a column of a term") for name in names)
+        cells = tuple(
+            reading.whole(cell, 1, shape.MOST_ENTRIES, "a number of cells")
+            for cell in reading.listed(entry["cells"], '"cells"', most=len(columns))
+        )
+        rows = reading.listed(entry["scores"], '"scores"')
+        if not cells or len(rows) != prod(cells) or len(rows) * labels > shape.MOST_ENTRIES:
+            raise ModelError(f"a term has {len(rows)} lines of scores for {prod(cells)} cells.")
+        scores = [_scores(row, labels, 'an entry of "scores"') for row in rows]
+        terms.append(Term(columns, cells, np.array(scores, np.int64)))
+    return AdditiveModel(schema, np.array(intercept, np.int64), tuple(terms), certificate)
+
+
+def _scores(value: Any, labels: int, what: str) -> list[int]:
+    row = reading.listed(value, what)
+    if len(row) != labels:
+        raise ModelError(f"{what} has {len(row)} scores for {labels} labels.")
+    return [reading.whole(score, -MOST_SCORE, MOST_SCORE, "a score") for score in row]

@@ -1,0 +1,168 @@
+"""The additive learner: its plan, what it spends, what it learns and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bocage import protect, study
+from bocage.accounting import MemoryAccount
+from bocage.engine.memory import MemoryEngine
+from bocage.epsilon import Epsilon
+from bocage.errors import EngineError, LearnerError
+from bocage.learners import LEARNERS, Additive
+from bocage.learners.additive import CLASSES, FIT
+from bocage.mechanisms import Adjacency, OpenDPNoise, SystemNoise
+from bocage.model import AdditiveModel
+from bocage.private import Kind
+from bocage.private.desk import LiveDesk
+from bocage.private.query import Terms
+from bocage.private.table import WHOLE, PrivateTable
+from bocage.schema import Categorical, Numeric, Schema
+from private.noises import SilentNoise
+
+SCHEMA = Schema(
+    "people",
+    (Numeric("age", 0, 64, 64), Categorical("job", ("cook", "smith", "none"))),
+    Categorical("ill", ("no", "yes")),
+)
+
+
+def people(rows=4000, seed=0):
+    """Whoever is old is ill, cooks less often: log-odds add up."""
+    rng = np.random.default_rng(seed)
+    age, job = rng.uniform(0, 64, rows), rng.integers(0, 3, rows)
+    ill = rng.random(rows) < 1 / (1 + np.exp(-((age - 32) / 6 - 1.5 * (job == 0))))
+    jobs = np.array(["cook", "smith", "none"])
+    return {"age": age, "job": jobs[job], "ill": np.where(ill, "yes", "no")}
+
+
+def quiet_table(rows, noise=None):
+    desk = LiveDesk(
+        Terms(SCHEMA, Adjacency.ADD_REMOVE),
+        MemoryEngine(rows, SCHEMA),
+        noise or SilentNoise(),
+        Kind.RELEASE,
+    )
+    return PrivateTable(desk, MemoryAccount.of(Epsilon.of(100)), WHOLE)
+
+
+def test_the_plan_is_two_questions_that_add_up():
+    plan = Additive().plan(SCHEMA, "1")
+    assert [(step.question, str(step.epsilon)) for step in plan.steps] == [
+        (CLASSES, "0.05"),
+        (FIT, "0.95"),
+    ]
+
+
+def test_a_fit_charges_the_budget_once_and_its_certificate_says_so(tmp_path):
+    with protect(people(200), SCHEMA, ledger=tmp_path / "l.db", cap=3, create=True) as table:
+        analyst = table.analyst("ann", 2)
+        model = Additive().fit(analyst, "0.5")
+        assert str(analyst.spent()) == "0.5"
+    assert isinstance(model, AdditiveModel)
+    assert model.certificate.epsilon == "0.5"
+    assert model.certificate.entry is not None
+
+
+@pytest.mark.parametrize("cells", ["few", "stacked", "auto"])
+def test_without_noise_the_tables_are_those_of_the_people(cells):
+    model = Additive(cells=cells).fit(quiet_table(people()), "2")
+    effects = {term.columns[0]: model.effects(term)[:, 0] for term in model.terms}
+    assert len(effects["age"]) == (8 if cells == "few" else 32)
+    assert effects["age"][0] < -1 < 1 < effects["age"][-1]
+    assert effects["job"].argmin() == 0
+    new = people(2000, seed=1)
+    assert (model.predict(new) == new["ill"]).mean() > 0.84
+
+
+def test_real_noise_at_a_large_epsilon_learns_the_same():
+    new = people(2000, seed=1)
+    model = Additive().fit(study(people(), SCHEMA), "5")
+    assert (model.predict(new) == new["ill"]).mean() > 0.84
+
+
+@pytest.mark.parametrize("labels", [3, 5])
+def test_several_labels_are_learned(labels):
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, labels, 3000)
+    values = tuple(map(str, range(labels)))
+    schema = Schema("t", (Categorical("a", values),), Categorical("y", values))
+    rows = {"a": code.astype(str), "y": np.where(rng.random(3000) < 0.8, code, 0).astype(str)}
+    model = Additive().fit(study(rows, schema), "5")
+    assert model.predict({"a": list(values)}).tolist() == list(values)
+
+
+def test_little_data_takes_few_cells_and_much_takes_many():
+    names = ("age", "job")
+    assert Additive().blocks(SCHEMA, names, 100, 0.1)[0].levels == (8,)
+    assert Additive().blocks(SCHEMA, names, 10**6, 1.0)[0].levels == (2, 4, 8, 16, 32)
+
+
+def test_an_empty_table_and_one_row_are_fitted():
+    for rows in (0, 1):
+        model = Additive().fit(study(people(rows), SCHEMA), "1")
+        assert set(model.predict(people(5))) <= {"no", "yes"}
+
+
+def test_bad_parameters_are_refused_before_a_charge():
+    table = quiet_table(people(10))
+    with pytest.raises(LearnerError, match="cells is auto or few or stacked"):
+        Additive(cells="many").fit(table, "1")
+    wide = Schema(
+        "t",
+        tuple(Categorical(f"c{i}", tuple(map(str, range(900)))) for i in range(6)),
+        Categorical("y", ("a", "b")),
+    )
+    with pytest.raises(LearnerError, match="name fewer attributes"):
+        Additive().plan(wide, "1")
+    assert str(table.spent()) == "0"
+
+
+def test_a_provider_without_such_noise_is_refused_before_the_fit_reads_rows():
+    read = []
+
+    class Watched(MemoryEngine):
+        def rows(self, question):
+            read.append(question)
+            return super().rows(question)
+
+    desk = LiveDesk(
+        Terms(SCHEMA, Adjacency.ADD_REMOVE),
+        Watched(people(10), SCHEMA),
+        OpenDPNoise(),
+        Kind.RELEASE,
+    )
+    table = PrivateTable(desk, MemoryAccount.of(Epsilon.of(100)), WHOLE)
+    with pytest.raises(Exception, match="'system'"):
+        Additive().fit(table, "1")
+    assert read == []
+
+
+def test_a_failing_scan_is_an_opaque_error_after_the_charge():
+    class Broken(MemoryEngine):
+        def rows(self, question):
+            raise ValueError("the value 42 of row 7")
+
+    desk = LiveDesk(
+        Terms(SCHEMA, Adjacency.ADD_REMOVE), Broken(people(10), SCHEMA), SystemNoise(), Kind.RELEASE
+    )
+    table = PrivateTable(desk, MemoryAccount.of(Epsilon.of(100)), WHOLE)
+    with pytest.raises(EngineError, match="The charge stands") as caught:
+        Additive().fit(table, "1")
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    assert str(table.spent()) == "1"
+
+
+def test_replaced_records_get_half_the_rate():
+    from bocage.private.additive import AdditiveFit
+
+    blocks = tuple(Additive().blocks(SCHEMA, ("age", "job"), 100, 1.0))
+    fit = AdditiveFit(blocks, "ill", (0,), 100, Epsilon.of("1"))
+    one, two = (fit.calibration(Terms(SCHEMA, adjacency)) for adjacency in Adjacency)
+    assert sum(body.rate for body in one.bodies) == 2 * sum(body.rate for body in two.bodies)
+
+
+def test_it_is_one_of_the_learners():
+    assert LEARNERS["additive"] is Additive
