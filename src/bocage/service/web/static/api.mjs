@@ -44,7 +44,7 @@ export function freshKey() {
 }
 
 const WAYS_OUT = {
-  401: "Your session has ended. Log in again with your key.",
+  401: "Your session has ended, or your key was revoked or replaced. Log in again; if that fails, ask the owner.",
   403: "The owner has closed this table or your access. Ask the owner; what you have spent stays on record.",
   429: "You ask faster than the owner allows. Wait a moment and try again.",
   503: "The service is busy. Wait a moment and try again.",
@@ -55,8 +55,11 @@ export function tell(element, error) {
   const lines = [];
   if (error instanceof Lost) {
     lines.push("The connection is lost. Check the network and try again: nothing is charged twice.");
+  } else if (error.status === 401) {
+    lines.push(WAYS_OUT[401]); // what the service says is about headers
   } else {
-    lines.push(error.message, error.hint || WAYS_OUT[error.status] || "");
+    const hint = /^(GET|Send) /.test(error.hint) ? "" : error.hint; // of use to programs only
+    lines.push(error.message, hint || WAYS_OUT[error.status] || "");
   }
   const paragraphs = lines.filter(Boolean).map((line) => {
     const p = document.createElement("p");
