@@ -12,6 +12,7 @@ from bocage.accounting import MemoryAccount
 from bocage.epsilon import Epsilon
 from bocage.errors import PlanError, RefusedVariant
 from bocage.mechanisms import Adjacency, Selection
+from bocage.model import Model
 from bocage.plan import Branch, Cells, Cut
 from bocage.plan.predicate import Bound
 from bocage.plan.question import MOST_COUNTERS
@@ -19,6 +20,7 @@ from bocage.plan.splits import Split, node_of
 from bocage.private.additive import AdditiveFit
 from bocage.private.answer import Kind
 from bocage.private.choose import Candidate, Choose, Mode
+from bocage.private.comparison import Comparison
 from bocage.private.count import MOST_COUNTS, Count, Counts
 from bocage.private.criteria import Criterion, Gini, criterion_named
 from bocage.private.design import Block
@@ -183,6 +185,13 @@ class Level:
             raise PlanError("an additive model is fitted to a whole table, before it is split.")
         fit = AdditiveFit(tuple(blocks), label, tuple(prior.tolist()), rows, epsilon)
         return self._desk.fit(fit, self._place, self._account)
+
+    def compare(self, first: Model, second: Model, label: str, epsilon: Epsilon) -> int:
+        """How many more rows the first model predicts right than the second, with noise."""
+        if self._place.cells.nodes:
+            raise PlanError("models are compared on a whole table, before it is split.")
+        query = Comparison(first, second, label, epsilon)
+        return self._desk.fit(query, self._place, self._account)
 
     def split(self, splits: Sequence[Split]) -> Level:
         """The children of all cells, in order: one per value, below and above a threshold, or one
