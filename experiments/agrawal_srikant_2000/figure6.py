@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from experiments.agrawal_srikant_2000.people import HARD, base, by_epsilon, by_percent, run
@@ -167,14 +168,19 @@ def honest_report(results: Results, settings: Settings, expected: Settings) -> R
     plots = []
     for f in functions:
         curves = [
-            _curve(results, f"{name} ({variant})", name, "epsilon", epsilons, **cell)
+            replace(
+                _curve(results, f"{variant}: {name}", name, "epsilon", epsilons, **cell),
+                dashed=name == "randomized",
+            )
             for name in HONEST
             for variant in settings["variants"]
             for cell in ({"function": f, "variant": variant},)
             if not (name.endswith("intervals") and variant != "laplace")
         ]
         title = f"Function {f} by the epsilon of every answer"
-        plots.append(Plot(f"honest-F{f}", title, "epsilon of every answer", "accuracy, %", curves))
+        plots.append(
+            Plot(f"honest-F{f}", title, "epsilon of every answer", "accuracy, %", curves, log=True)
+        )
     records = {v: by_epsilon(v, 1.0).record_privacy().words for v in settings["variants"]}
     return Report(
         "honest",
