@@ -8,6 +8,7 @@ import pytest
 from running import Inside, count
 
 from bocage.accounting import LedgerAccount
+from bocage.service.store import open_store
 
 QUERY = "/v1/tables/people/query"
 
@@ -78,6 +79,36 @@ def test_a_request_that_died_after_its_charge_is_finished_by_its_repetition(
     assert spent(service.client, ann) == "0.5"
     assert send(service.client, ann, "k1", count(fresh=fresh)).json() == found.json()
     service.stop()
+
+
+def forget_keys(made):
+    """What a service does with keys after two weeks."""
+    store = open_store(made.opened().registry_address)
+    with store.write() as run:
+        run("DELETE FROM requests")
+    store.close()
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_forgotten_key_buys_no_second_draw(serve, made, ann, fresh):
+    client = serve()
+    first = send(client, ann, "k1", count(fresh=fresh)).json()
+    forget_keys(made)
+    other = send(client, ann, "k1", count(fresh=not fresh)).json()
+    if fresh:  # the plain question was answered by the first draw, which is kept for it
+        assert (other["values"], other["entry"]) == (first["values"], first["entry"])
+        assert spent(client, ann) == "0.5"
+    else:
+        assert other["entry"] != first["entry"]
+        assert spent(client, ann) == "1"
+
+
+def test_a_forgotten_key_never_brings_the_answer_to_another_question(serve, made, ann):
+    client = serve()
+    send(client, ann, "k1", count(fresh=True))
+    forget_keys(made)
+    assert send(client, ann, "k1", count("0.25", fresh=True)).status_code == 409
+    assert spent(client, ann) == "0.5"
 
 
 def test_a_key_that_is_no_key_is_refused(serve, ann):

@@ -21,6 +21,8 @@ class Admission:
     ----------
     request
         The key under which the ledger makes the charge once, or None.
+    digest
+        What was asked under the key: another question never gets the answer that is kept.
     admitted
         Called with the entry after the charge and before a row is read.
     keep
@@ -35,13 +37,14 @@ class Admission:
     request: str | None = None
     admitted: Callable[[int], None] = nothing
     keep: bool = False
+    digest: str = ""
     entry: int | None = None
     kept: bytes | None = None
 
     @property
     def name(self) -> str:
         """The key under which the answer to the request is kept."""
-        return f"request {self.request}"
+        return f"request {self.digest} {self.request}"
 
 
 class WatchedAccount:

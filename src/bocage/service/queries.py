@@ -26,7 +26,8 @@ def query(
     Privacy
     -------
     The order is admission, charge, data. Under an idempotency key the ledger makes the charge once
-    and one draw of noise is ever released: a repeated request finds what was kept.
+    and one draw of noise is ever released: a repeated request finds what was kept. A key that is used
+    for new noise has a charge of its own, however long ago it paid for the question itself.
     """
     if request.mode == "release":
         return _release(service, analyst, table, request, key)
@@ -43,10 +44,12 @@ def query(
 def _release(
     service: Service, analyst: str, table: str, request: wire.QueryRequest, key: str | None
 ) -> Answer:
-    admission = Admission(key, keep=request.fresh and key is not None)
+    digest = digest_of(table, request)
+    once = f"fresh {key}" if request.fresh and key is not None else key  # no key has a space
+    admission = Admission(once, keep=request.fresh and key is not None, digest=digest)
     whole, account = service.tables.asked_by(analyst, table, admission)
     if key is not None:
-        service.records.bind(analyst, key, digest_of(table, request))
+        service.records.bind(analyst, key, digest)
     if admission.keep and (kept := account.kept()) is not None:
         return Answer.from_json(kept).as_kind(Kind.RELEASE, remaining=str(account.remaining()))
     steps = expand(service, analyst, table, request.plan)
