@@ -11,6 +11,7 @@ from running import count, wait_for_job
 from bocage.model import from_dict
 from bocage.private import Level
 from bocage.service.records import Records
+from bocage.service.routes import jobs as routes
 from servers import wait_until
 
 LEARN = "/v1/tables/people/learn"
@@ -87,6 +88,19 @@ def test_events_tell_every_level_and_the_end(serve, ann):
     name, data = last.split("\n")
     assert name == "event: end"
     assert json.loads(data.removeprefix("data: "))["state"] == "done"
+
+
+def test_one_analyst_follows_only_so_many_jobs_at_once(serve, ann, held, monkeypatch):
+    monkeypatch.setattr(routes, "MOST_STREAMS", 1)
+    client = serve()
+    events = f"/v1/jobs/{Client(client, ann).post(LEARN, TREE).json()['job']}/events"
+    with client.stream("GET", events, headers=ann) as first:
+        lines = first.iter_lines()
+        assert next(lines) == "event: progress"
+        assert client.get(events, headers=ann).status_code == 429
+    wait_until(lambda: routes._streams["ann"] == 0)
+    held[1].set()
+    assert "event: end" in client.get(events, headers=ann).text
 
 
 def test_a_preview_shows_the_plan_and_a_dry_run_is_marked(serve, ann):

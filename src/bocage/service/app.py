@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio.to_thread
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -16,11 +16,12 @@ from starlette.exceptions import HTTPException
 from bocage._version import __version__
 from bocage.errors import BocageError, NotFound, RequestInvalid
 from bocage.service import problems
-from bocage.service.gate import Gate
+from bocage.service.gate import PREFIX, Gate
 from bocage.service.home import Home
 from bocage.service.routes import jobs, ledger, models, queries, system, tables
 from bocage.service.service import Service
 from bocage.service.web.console import CONSOLE
+from bocage.service.web.page import error_page
 
 _DESCRIPTION = """Ask questions of records that you may not see. Every answer is noisy, charged to a
 budget before a row is read, and carries its error bar and its ledger number. Errors have one shape:
@@ -77,12 +78,21 @@ async def _invalid(_: Request, error: Exception) -> JSONResponse:
     return _response(422, RequestInvalid(_printable("; ".join(found))[:1000]))
 
 
-async def _http(_: Request, error: Exception) -> JSONResponse:
+async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for these
+    refused: BocageError = RequestInvalid(_printable(str(error.detail)))
     if error.status_code == 404:
-        return _response(404, NotFound("there is nothing at this address."))
-    refused = RequestInvalid(_printable(str(error.detail)))
+        refused = NotFound("there is nothing at this address.")
+    console = request.app.state.service.settings.console
+    if console and _is_browser(request):
+        return await error_page(request, refused, error.status_code)
     return _response(error.status_code, refused, error.headers)
+
+
+def _is_browser(request: Request) -> bool:
+    """Whether somebody looks at a page: programs ask under /v1, or for JSON."""
+    wants = request.headers.get("accept", "")
+    return "text/html" in wants and not request.url.path.startswith(PREFIX)
 
 
 async def _internal(_: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - the gate logs it

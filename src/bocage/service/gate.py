@@ -19,7 +19,7 @@ from anyio import to_thread
 
 from bocage.errors import AccessDenied, BocageError, RequestInvalid, ScopeClosed
 from bocage.service import keys, problems
-from bocage.service.limits import Buckets, Limited
+from bocage.service.limits import Buckets, Limited, sender
 from bocage.service.sessions import Session, session_cookie
 
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ class Gate:
         settings = service.settings
         self._app, self._service = app, service
         self._quantum = settings.padding_milliseconds / 1000
-        share = settings.workers  # every worker process counts for itself
-        self._rates = Buckets(settings.requests_per_second / share, max(settings.burst / share, 1))
-        self._failed = Buckets(FAILED_KEYS_PER_SECOND / share, FAILED_KEYS_BURST)
+        self._rates = service.rates
+        self._failed = Buckets(FAILED_KEYS_PER_SECOND / settings.workers, FAILED_KEYS_BURST)
         self._headers = dict(_HEADERS)
         if settings.tls_certificate or settings.behind_tls_proxy:
             self._headers[b"strict-transport-security"] = b"max-age=31536000"
@@ -72,7 +71,7 @@ class Gate:
 
     async def admit(self, scope: Scope) -> str:
         """The analyst whose key or session the request carries."""
-        host = (scope.get("client") or ("",))[0]
+        host = sender(scope, behind_proxy=self._service.settings.behind_tls_proxy)
         given = [value for name, value in scope["headers"] if name == b"authorization"]
         if not given and (session := await self._session(scope)) is not None:
             if seconds := self._rates.take(session.key):
@@ -111,7 +110,8 @@ class Gate:
 
     def body_limit(self, path: str) -> int:
         settings = self._service.settings
-        return settings.party_plan_bytes if path.endswith("/contribute") else settings.body_bytes
+        plan = path.startswith(PREFIX) and path.endswith("/contribute")
+        return settings.party_plan_bytes if plan else settings.body_bytes
 
     def headers(self, own: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         """The strict headers; a page may bring its own policy."""

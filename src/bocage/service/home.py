@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from bocage.accounting import Ledger, open_ledger
-from bocage.errors import ServiceError
+from bocage.errors import BocageError, ServiceError
 from bocage.parties import Signer
 from bocage.service.registry import Registry
 from bocage.service.settings import Settings, template
@@ -52,9 +52,14 @@ class Home:
         except OSError as error:
             raise ServiceError(f"{home} cannot be made ({error.strerror}).") from None
         made = cls.open(home, environment={})
-        open_ledger(made.ledger_address, create=True).close()
-        Registry(made.registry_address, create=True).close()
-        Signer.new().save(made.signing_key)
+        try:
+            open_ledger(made.ledger_address, create=True).close()
+            Registry(made.registry_address, create=True).close()
+            Signer.new().save(made.signing_key)
+        except BocageError:
+            for file in home.iterdir():  # all are from here: it was empty
+                file.unlink()
+            raise
         return made
 
     @property

@@ -1,4 +1,4 @@
-"""How often one key may ask: a bucket of tokens for each, in each worker process."""
+"""How often one key or address may ask: a bucket of tokens for each, in each worker process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
+from typing import Any
 
 from bocage.errors import RateLimited
 
@@ -42,3 +43,16 @@ class Buckets:
             while len(self._levels) > MOST_BUCKETS:
                 self._levels.popitem(last=False)
         return 0 if passes else max(1, math.ceil((1 - level) / self._rate))
+
+
+def sender(scope: MutableMapping[str, Any], *, behind_proxy: bool) -> str:
+    """The address that a request came from.
+
+    Behind a proxy all come from the proxy: the last address in its header is the one that it saw,
+    whatever the sender wrote before.
+    """
+    named = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+    if behind_proxy and named:
+        return str(named[-1].decode("latin-1").rpartition(",")[2].strip()[:64])
+    client: tuple[str, int] | None = scope.get("client")
+    return client[0] if client else ""

@@ -11,6 +11,7 @@ from bocage.errors import BocageError
 from bocage.service import keys
 from bocage.service.home import Home
 from bocage.service.jobs import LOST, Jobs
+from bocage.service.limits import Buckets
 from bocage.service.metrics import Metrics
 from bocage.service.problems import place_of
 from bocage.service.records import Records
@@ -29,6 +30,9 @@ class Service:
         self.home, self.settings = home, home.settings
         self.worker = keys.new_id()
         self.metrics = Metrics()
+        share = self.settings.workers  # every worker process counts for itself
+        burst = max(self.settings.burst / share, 1)
+        self.rates = Buckets(self.settings.requests_per_second / share, burst)
         self.signer = home.signer()
         self.registry = home.open_registry()
         self.records = Records(home.registry_address)

@@ -48,6 +48,9 @@ class Tables:
         except BocageError as error:
             _LOG.error("table %s is not open: %s", table.name, error)
             return
+        except Exception as error:  # noqa: BLE001 - whatever a driver says; other tables go on
+            _LOG.error("table %s is not open: %s", table.name, type(error).__name__)
+            return
         self._open[table.name] = (table, owner)
         _LOG.info("table %s is open", table.name)
 

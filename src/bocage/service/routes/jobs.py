@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
@@ -12,12 +13,15 @@ from fastapi.responses import StreamingResponse
 
 from bocage.errors import BocageError
 from bocage.service import problems, wire
+from bocage.service.limits import Limited
 from bocage.service.records import OPEN, Job
 from bocage.service.routes.common import Caller, Id, IdempotencyKey, Served, TableName, router
 from bocage.service.service import Service
 
 routes = router()
 EVENT_SECONDS = 0.25
+MOST_STREAMS = 32  # of one analyst in one worker process
+_streams: Counter[str] = Counter()
 Limit = Annotated[int, Query(ge=1, le=1000)]
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
@@ -73,11 +77,22 @@ def cancel_job(service: Served, analyst: Caller, job: Id) -> wire.JobDocument:
 )
 async def follow_job(service: Served, analyst: Caller, job: Id) -> StreamingResponse:
     """The progress of a job as server-sent events, until it ends."""
+    if _streams[analyst] >= MOST_STREAMS:
+        raise Limited(f"{MOST_STREAMS} jobs of this analyst are followed already.", 5)
     first = await to_thread.run_sync(service.records.job, analyst, job)
     return StreamingResponse(_events(service, first), media_type="text/event-stream")
 
 
 async def _events(service: Service, job: Job) -> AsyncIterator[str]:
+    _streams[job.analyst] += 1
+    try:
+        async for event in _changes(service, job):
+            yield event
+    finally:
+        _streams[job.analyst] -= 1
+
+
+async def _changes(service: Service, job: Job) -> AsyncIterator[str]:
     shown: Job | None = None
     quiet = 0.0
     while True:

@@ -8,6 +8,7 @@ from anyio import to_thread
 from fastapi import Form, Request, Response
 from fastapi.responses import RedirectResponse
 
+from bocage.epsilon import Epsilon
 from bocage.errors import BocageError, ServiceError
 from bocage.service.owner import Account
 from bocage.service.registry import Analyst
@@ -43,6 +44,9 @@ async def add(
     """A new analyst, perhaps with a first grant; the key is shown once."""
 
     def make() -> str:
+        if table:  # refused before the key is made, which could not be shown again
+            service.registry.table(table)
+            Epsilon.of(budget)
         key = service.registry.add_analyst(name)
         if table:
             owner_of(service).grant(name, table, budget)

@@ -15,7 +15,7 @@ from bocage.accounting import Balance, Scope
 from bocage.engine.draft import to_toml
 from bocage.engine.profile import SIGNING, draft_schema
 from bocage.errors import BocageError, SchemaError, ServiceError
-from bocage.service import history
+from bocage.service import history, keys
 from bocage.service.owner import Account, Owner
 from bocage.service.registry import Registered, check_name
 from bocage.service.service import Service
@@ -140,10 +140,9 @@ def _register(service: Service, name: str, source: str, text: str, cap: str) -> 
     file = folder / f"{name}.toml"
     if any(table.name == name for table in service.registry.tables()):
         raise ServiceError(f"there is a table {name!r} already.")
-    part = file.with_suffix(".part")
-    part.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    trial = part.rename(file.with_suffix(".new.toml"))
+    trial = folder / f".{keys.new_id()}.toml"  # no table has such a name
     try:
+        trial.write_text("\n".join(lines) + "\n", encoding="utf-8")
         owner_of(service).add_table(name, source, trial, cap)
         trial.replace(file)
     finally:

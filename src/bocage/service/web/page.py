@@ -19,6 +19,7 @@ from bocage._version import __version__
 from bocage.errors import AccessDenied, BocageError, NotFound, RequestInvalid
 from bocage.private.answer import figure
 from bocage.service import problems
+from bocage.service.limits import Limited
 from bocage.service.service import Service
 from bocage.service.sessions import Session, session_cookie
 from bocage.service.web import charts
@@ -45,7 +46,8 @@ class PageRoute(APIRoute):
                     _require_own_page(request)
                 return await handle(request)
             except LogInFirst:
-                return RedirectResponse(f"/login?next={quote(request.url.path)}", 303)
+                back = request.url.path if request.method == "GET" else "/"  # a form is not resent
+                return RedirectResponse(f"/login?next={quote(back)}", 303)
             except RequestValidationError as error:
                 fields = sorted({str(one["loc"][-1]) for one in error.errors()})
                 refused = RequestInvalid(f"the form lacks or misstates {', '.join(fields)}.")
@@ -88,6 +90,9 @@ async def _analyst(request: Request) -> str:
     session = await session_of(request)
     if session is None or session.role != "analyst":
         raise LogInFirst("log in as an analyst.")
+    service: Service = request.app.state.service
+    if seconds := service.rates.take(session.key):
+        raise Limited("too many requests with this key.", seconds)
     return session.analyst
 
 
@@ -141,9 +146,12 @@ async def render(
     return HTMLResponse(text, status, {"content-security-policy": POLICY})
 
 
-async def error_page(request: Request, error: BocageError) -> Response:
-    body, status = problems.body_of(error), problems.status_of(error)
+async def error_page(request: Request, error: BocageError, status: int | None = None) -> Response:
+    """What went wrong, as a page; with the status of its kind, or a given one."""
+    body, kind = problems.body_of(error), problems.status_of(error)
     heading = "Not here" if isinstance(error, NotFound) else "This was refused"
     if body.hint.startswith("GET "):  # of use to programs only
         body = body.model_copy(update={"hint": "Go back, mend it and send it again."})
-    return await render(request, "error.html", status, heading=heading, error=body)
+    page = await render(request, "error.html", status or kind, heading=heading, error=body)
+    page.headers.update(problems.headers_of(error))
+    return page

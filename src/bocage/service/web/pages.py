@@ -10,7 +10,7 @@ from fastapi import Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from bocage.errors import NotFound
-from bocage.service.limits import Buckets, Limited
+from bocage.service.limits import Buckets, Limited, sender
 from bocage.service.sessions import COOKIE, session_cookie
 from bocage.service.web.page import Served, page_router, render, session_of
 
@@ -41,7 +41,7 @@ async def log_in(
     next: Annotated[str, Form()] = "/",  # noqa: A002 - the form says so
 ) -> Response:
     """A key for a session."""
-    host = request.client.host if request.client else ""
+    host = sender(request.scope, behind_proxy=service.settings.behind_tls_proxy)
     if seconds := _attempts.take(host):
         raise Limited("too many attempts to log in.", seconds)
     token = await to_thread.run_sync(service.sessions.log_in, key.strip())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from anyio import to_thread
@@ -12,7 +11,8 @@ from fastapi.responses import JSONResponse
 from bocage.errors import BocageError, RequestInvalid
 from bocage.schema import Numeric
 from bocage.service import problems
-from bocage.service.limits import Buckets, Limited
+from bocage.service.bodies import parse
+from bocage.service.limits import Buckets, Limited, sender
 from bocage.service.web.page import Served, page_router, render
 
 routes = page_router(prefix="/survey")
@@ -48,11 +48,11 @@ def model_file(service: Served, survey: str) -> Response:
 @routes.post("/{survey}/answers")
 async def answer(request: Request, service: Served, survey: str) -> Response:
     """Keep a distorted record."""
-    host = request.client.host if request.client else ""
+    host = sender(request.scope, behind_proxy=service.settings.behind_tls_proxy)
     try:
         if seconds := _senders.take(host):
             raise Limited("too many answers from one address.", seconds)
-        document = _parsed(await request.body())
+        document = _parsed(await request.body(), service.settings.json_depth)
         kept = await to_thread.run_sync(
             service.surveys.answer, survey, document["token"], document["record"]
         )
@@ -62,11 +62,8 @@ async def answer(request: Request, service: Served, survey: str) -> Response:
     return JSONResponse({"kept": kept}, 201 if kept else 200)
 
 
-def _parsed(body: bytes) -> dict[str, Any]:
-    try:
-        document = json.loads(body)
-    except ValueError:
-        raise RequestInvalid("an answer is JSON.") from None
+def _parsed(body: bytes, most_depth: int) -> dict[str, Any]:
+    document = parse(body, most_depth)
     if not isinstance(document, dict) or set(document) != {"token", "record"}:
         raise RequestInvalid('an answer has "token" and "record", and nothing else.')
     return document
