@@ -72,20 +72,26 @@ class CellRows:
             rows += seen
         return high.astype(object) * (1 << _SPLIT) + low.astype(object), rows
 
-    def curvature(self, tables: Floats, prior: Floats, sample: int) -> Floats:
-        """About the second derivatives of the loss, a matrix of fine cells for each column.
+    def curvature(
+        self, tables: Floats, prior: Floats, which: list[tuple[int, int]], sample: int
+    ) -> Floats:
+        """About the second derivatives of the loss, a matrix of fine cells for each pair of columns.
 
-        From the first rows alone: it only steers the search.
+        From about `sample` rows, evenly spread over the table, which may be sorted: it only steers
+        the search.
         """
         design = self._design
-        whole = np.zeros((design.columns, design.fine, design.fine))
-        seen = 0
+        whole = np.zeros((len(which), design.fine, design.fine))
+        pairs = np.array(which, np.int64)
+        stride = max(-(-self.rows // sample), 1)
+        passed = seen = 0
         for cells, _ in self.chunks():
-            taken = np.ascontiguousarray(cells[:, : sample - seen])
-            residuals.add_curvature(taken, design.offsets, tables, prior, design.reference, whole)
+            taken = np.ascontiguousarray(cells[:, -passed % stride :: stride])
+            residuals.add_curvature(
+                taken, design.offsets, tables, prior, design.reference, pairs, whole
+            )
+            passed += cells.shape[1]
             seen += taken.shape[1]
-            if seen >= sample:
-                break
         lower = np.tril(whole, -1)
         return (whole + lower.transpose(0, 2, 1)) * (self.rows / max(seen, 1))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
+from math import inf, isqrt
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,15 @@ from numpy.typing import NDArray
 from bocage.mechanisms import Perturbation
 from bocage.private.additive import GRID_BITS
 from bocage.private.cells import CellRows
-from bocage.private.descent import STEPS, STEPS_TWO_LABELS, Descent, to_float
+from bocage.private.descent import STEPS, STEPS_FEW_LABELS, Descent, to_float
 from bocage.private.design import PENALTY_BITS, Calibration, Design
 from bocage.private.precise import PRECISE_BITS, precise_error, precise_residuals
 from bocage.private.residuals import UNIT_BITS, row_error
 
 _SIGNIFICANT = 52  # bits that partial sums of scores may need
-_MORE_STEPS = 4  # in floating point, before the next look
+_MORE_STEPS = 4  # in floating point, before the next look; twice as many where they lead not far
+_MOST_STEPS = 100
+_NEAR = 2**10
 _FINER_BITS = 120
 Integers = NDArray[Any]  # Python integers
 
@@ -62,36 +64,61 @@ def rounded_minimum(problem: Problem) -> Integers:
     prior = problem.prior / 2.0**GRID_BITS
     noise = to_float(_middle(problem), problem.noise.bits + 1)
     descent = Descent(problem.rows, design, problem.calibration, prior, noise)
-    descent.run(STEPS_TWO_LABELS if design.labels == 2 else STEPS)
-    before: float | None = None
+    descent.run(STEPS_FEW_LABELS if design.reference else STEPS)
+    before, steps = inf, _MORE_STEPS
     while True:
         point = _examine(problem, *_with_few_bits(problem, descent.at))
         if (found := _rounded(point, problem)) is not None:
             return found
         norm = to_float(np.array([_norm(point)], object), point.unit)[0]
-        if before is not None and norm > before / 2:  # floating point leads no further
-            break
+        if norm > before / 2:
+            if _norm(point) < _NEAR * point.error or steps > _MOST_STEPS:
+                break  # floating point leads no further
+            descent.look_around()
+            steps *= 2
         before = norm
-        descent.run(_MORE_STEPS)
-    parameters = point.parameters * (1 << (_FINER_BITS - point.bits))
+        descent.run(steps)
+    return _precisely(problem, descent, point.parameters * (1 << (_FINER_BITS - point.bits)))
+
+
+def _precisely(problem: Problem, descent: Descent, parameters: Integers) -> Integers:
+    """The same from a point where floating point has come to its end.
+
+    With a fixed preconditioner P, a short enough step along -P g lowers g P g, whatever P is: the
+    derivative of g is positive definite. So the search gets nearer with every step that is kept.
+    """
+    descent.look_around()
+    nearest, step, length, least = parameters, np.zeros(parameters.shape), 1.0, inf
     while True:
         point = _examine(problem, parameters, _FINER_BITS, precisely=True)
         if (found := _rounded(point, problem)) is not None:
             return found
-        step = descent.direction(to_float(point.gradient, point.unit))
-        parameters = _balanced(parameters - _to_integers(step, _FINER_BITS), design)
-        problem.noise.refine()
+        if _norm(point) < point.error:  # the noise itself is open: its digits change what is sought
+            problem.noise.refine()
+            least = inf
+            continue
+        gradient = to_float(point.gradient, point.unit)
+        towards = descent.direction(gradient)
+        left = float((gradient * towards).sum())
+        if left < least:
+            nearest, step, length, least = parameters, towards, 1.0, left
+        else:
+            length /= 2
+        moved = _to_integers(length * step, _FINER_BITS)
+        parameters = _balanced(nearest - moved, problem.design)
 
 
 def _with_few_bits(problem: Problem, parameters: NDArray[np.float64]) -> tuple[Integers, int]:
-    """The point on so coarse a grid that adding up its scores rounds nothing."""
-    design = problem.design
-    largest = np.abs(problem.prior).max() / 2.0**GRID_BITS + 1
-    for start, size in zip(design.starts, design.sizes, strict=True):
-        largest += np.abs(parameters[start : start + size]).max()
-    # Twice that bounds all differences of scores too.
-    bits = _SIGNIFICANT - int(2 * largest).bit_length()
-    return _balanced(_to_integers(parameters, bits), design), bits
+    """The point on so coarse a grid that adding up its scores, or subtracting them, rounds nothing."""
+    design, bits = problem.design, _SIGNIFICANT
+    while True:
+        point = _balanced(_to_integers(parameters, bits), design)
+        largest = int(np.abs(problem.prior).max()) << (bits - GRID_BITS)
+        for start, size in zip(design.starts, design.sizes, strict=True):
+            largest += np.abs(point[start : start + size]).max()
+        if 2 * largest <= 1 << _SIGNIFICANT:
+            return point, bits
+        bits -= (2 * largest).bit_length() - _SIGNIFICANT
 
 
 def _examine(

@@ -17,9 +17,11 @@ from bocage.private.design import PENALTY_BITS, Calibration, Design
 from bocage.private.residuals import UNIT_BITS
 
 Floats = NDArray[np.float64]
-STEPS_TWO_LABELS, STEPS = 12, 48  # always taken, so that their number tells nothing
+STEPS_FEW_LABELS, STEPS = 14, 32  # always taken, so that their number tells nothing
 # At these steps curvature is looked at, on so many rows.
 _CURVATURE_AT = {0: 2**13, 2: 2**14, 5: 2**16, 12: 2**16, 24: 2**17}
+_CLOSELY = 2**20
+_MOST_INCREMENTS, _LEAST_SAMPLE = 2**25, 2**12
 _MEMORY = 12
 _ENOUGH = 0.25  # of the slope may remain, uphill, after a step
 
@@ -46,7 +48,7 @@ class Descent:
     def run(self, steps: int) -> None:
         for _ in range(steps):
             if self._taken in _CURVATURE_AT:
-                self._look_around(_CURVATURE_AT[self._taken])
+                self.look_around(_CURVATURE_AT[self._taken])
             self._step()
             self._taken += 1
 
@@ -58,10 +60,37 @@ class Descent:
             part = inverse * float((moved * q).sum())
             kept.append(part)
             q -= part * change
-        q = np.einsum("cij,jc->ic", self._inverses, q)
+        parts = q.T.reshape(len(self._inverses), -1)
+        q = np.einsum("cij,cj->ci", self._inverses, parts).reshape(gradient.T.shape).T
         for (moved, change, inverse), part in zip(self._pairs, reversed(kept), strict=True):
             q += moved * (part - inverse * float((change * q).sum()))
         return q
+
+    def look_around(self, sample: int = _CLOSELY) -> None:
+        """Take the curvature from here, and forget what was seen on the way."""
+        design, columns = self._design, self._design.columns
+        # With few labels their curvature is taken together, else each label's on its own.
+        joint = bool(design.reference)
+        which = [(c, d) for c in range(columns) for d in range(c + 1) if joint or c == d]
+        pairs = len(design.blocks) * (len(design.blocks) + 1) // 2 * len(which)
+        sample = min(sample, max(_MOST_INCREMENTS // pairs, _LEAST_SAMPLE))
+        intercept, tables = design.expand(self.at)
+        prior = self._prior + intercept
+        fine = self._rows.curvature(np.ascontiguousarray(tables), prior, which, sample)
+        size = len(self.at)
+        whole = np.zeros((1, columns * size, columns * size) if joint else (columns, size, size))
+        for (c, d), one in zip(which, fine, strict=True):
+            rows = self._centered(design.collect(one))
+            matrix = self._centered(design.collect(np.ascontiguousarray(rows.T)))
+            if joint:
+                whole[0, c * size : (c + 1) * size, d * size : (d + 1) * size] = matrix
+                whole[0, d * size : (d + 1) * size, c * size : (c + 1) * size] = matrix
+            else:
+                whole[c] = matrix
+        places = np.arange(whole.shape[1])
+        whole[:, places, places] += np.tile(self._penalty[:, 0], len(places) // size)
+        self._inverses = np.linalg.inv(whole)
+        self._pairs = []
 
     def _step(self) -> None:
         step = -self.direction(self._gradient)
@@ -97,19 +126,6 @@ class Descent:
         means[sizes == 1] = 0.0
         centered: Floats = gradient - np.repeat(means, sizes, axis=0)
         return centered
-
-    def _look_around(self, sample: int) -> None:
-        design = self._design
-        intercept, tables = design.expand(self.at)
-        fine = self._rows.curvature(np.ascontiguousarray(tables), self._prior + intercept, sample)
-        matrices = []
-        for one in fine:
-            rows = self._centered(design.collect(one))
-            matrix = self._centered(design.collect(np.ascontiguousarray(rows.T)))
-            matrix[np.diag_indices_from(matrix)] += self._penalty[:, 0]
-            matrices.append(matrix)
-        self._inverses = np.linalg.inv(np.stack(matrices))
-        self._pairs = []
 
 
 def to_float(values: NDArray[Any], bits: int) -> Floats:

@@ -113,7 +113,8 @@ class Design:
             raise PlanError("an additive model needs a term at least.")
         for block in self.blocks:
             block.check(schema)
-        if self.columns * max(self.fine, sum(self.sizes)) ** 2 > MOST_CURVATURE:
+        together = self.columns if self.reference else 1
+        if together * self.columns * max(self.fine, sum(self.sizes)) ** 2 > MOST_CURVATURE:
             raise PlanError(
                 f"an additive model of {self.fine} cells and {self.labels} labels is too large to "
                 "be fitted at once: name fewer attributes, or take coarser cells."

@@ -121,21 +121,23 @@ def add_residuals(
 
 @compiled
 def add_curvature(
-    cells: Any, offsets: Any, tables: Any, prior: Any, reference: Any, curvature: Any
+    cells: Any, offsets: Any, tables: Any, prior: Any, reference: Any, which: Any, curvature: Any
 ) -> None:
-    """Add p (1 - p) to the lower triangle of each column's matrix, for every pair of cells."""
+    """Add p_c ([c = d] - p_d) to the lower triangle of the matrix of each pair (c, d) of columns."""
     columns, rows = len(prior), cells.shape[1]
     p = np.empty((columns + 2, _STRIP))
+    weights = np.empty(_STRIP)
     for start in range(0, rows, _STRIP):
         stop = min(start + _STRIP, rows)
         _scores(cells, start, stop, offsets, tables, prior, p)
         _normalize(p, columns, stop - start, reference)
-        for c in range(columns):
+        for m in range(len(which)):
+            c, d = which[m]
             for i in range(stop - start):
-                p[c, i] *= 1.0 - p[c, i]
+                weights[i] = p[c, i] * (np.float64(c == d) - p[d, i])
             for b in range(len(cells)):
                 for a in range(b + 1):
                     for i in range(stop - start):
                         row = offsets[b] + cells[b, start + i]
                         column = offsets[a] + cells[a, start + i]
-                        curvature[c, row, column] += p[c, i]
+                        curvature[m, row, column] += weights[i]
