@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
-from running import bearer
+import re
 
-from bocage.errors import BocageError
-from bocage.service import keys, tables
+import pytest
+from click.testing import CliRunner
+from running import bearer, count
+
+from bocage import cli
+from bocage.accounting import open_ledger, verify_export
+from bocage.epsilon import Epsilon
+from bocage.errors import BocageError, ServiceError
+from bocage.local import Survey, spoken
+from bocage.schema import Schema
+from bocage.service import history, keys, surveys, tables
+from bocage.service.exports import check_signature
 from bocage.service.home import Home
 from bocage.service.limits import sender
 from bocage.service.sessions import Sessions
+from bocage.service.store import open_store
 
 HTML = {"Accept": "text/html,application/xhtml+xml"}
 
@@ -138,6 +148,83 @@ def test_a_survey_takes_no_nested_bomb(serve, made):
     for body in (b"[" * 100_000, b'{"token": "a", "token": "b", "record": 1}', b"NaN"):
         reply = client.post("/survey/x/answers", content=body)
         assert (reply.status_code, reply.json()["error"]["code"]) == (400, "request_invalid")
+
+
+def test_an_export_and_its_signature_fit_while_the_ledger_grows(owner, made, ann, tmp_path):
+    ask = lambda epsilon: owner.post(  # noqa: E731 - asked twice
+        "/v1/tables/people/query", json=count(epsilon), headers=ann
+    )
+    ask("0.5")
+    (address,) = set(
+        re.findall(r"/owner/ledger/export.jsonl[^\"]*", owner.get("/owner/ledger").text)
+    )
+    file = tmp_path / "ledger.jsonl"
+    file.write_bytes(owner.get(address).content)
+    ask("0.25")
+    signature = owner.get(address.replace("jsonl", "sig"))
+    file.with_name("ledger.jsonl.sig").write_bytes(signature.content)
+    assert check_signature(file) == made.opened().signer().public
+    assert verify_export(file).ok
+
+
+def test_what_was_spent_over_time_is_read_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(history, "MOST_POINTS", 10)
+    with open_ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
+        table = ledger.table("people", Epsilon.of(100))
+        ann = ledger.analyst(table, "ann", Epsilon.of(100))
+        spending, read = history.Spending(ledger), []
+        entries = ledger.entries
+        monkeypatch.setattr(
+            ledger, "entries", lambda *given: read.extend(found := entries(*given)) or found
+        )
+        for number in range(1, 26):
+            ledger.charge(ann, Epsilon.of(1), "")
+            shown = spending.over_time(table)
+            assert (shown[0][1], shown[-1][1]) == (0.0, float(number))
+            assert shown == sorted(shown)
+            assert len(shown) <= 10
+        assert len(read) == 27  # two accounts opened, 25 charges
+        assert [one.number for one in history.last_entries(ledger, table, 2)] == [27, 28]
+
+
+def test_new_answers_of_a_survey_join_those_that_were_read(made, monkeypatch):
+    monkeypatch.setattr(surveys, "PAGE", 2)
+    schema = Schema.read(made.schema)
+    survey = Survey(schema, {one.name: spoken(one, "clear") for one in schema}, title="Who")
+    kept = surveys.Surveys(made.opened().registry_address)
+    name = kept.add(survey)
+    assert len(kept.records(name)) == 0
+    for number in range(5):
+        answers = {"sex": 0, "city": 1, "age": number, "buys": 0}
+        kept.answer(name, f"{number:032x}", {"survey": survey.fingerprint, "answers": answers})
+        assert kept.records(name).codes["age"].tolist() == list(range(number + 1))
+    kept.close()
+    again = surveys.Surveys(made.opened().registry_address)
+    assert again.records(name).codes["age"].tolist() == list(range(5))
+    again.close()
+
+
+def test_a_home_of_another_format_says_what_to_do(made):
+    store = open_store(made.opened().registry_address)
+    with store.write() as run:
+        run("UPDATE registry SET version = 1")
+    store.close()
+    with pytest.raises(ServiceError, match=r"format 1; .* bocage init"):
+        made.owner()
+
+
+def test_the_ledger_of_a_home_is_its_own_whatever_the_environment_says(made, monkeypatch):
+    monkeypatch.setenv("BOCAGE_LEDGER", str(made.path))
+    found = CliRunner().invoke(cli.main, ["ledger", "verify"])
+    assert "entries verify" in found.output
+
+
+@pytest.mark.parametrize("create", [True, False])
+@pytest.mark.parametrize("address", ["u:secret@[::1/db", "u:secret%zz@h/db"])
+def test_an_address_that_cannot_be_read_is_not_quoted(address, create):
+    with pytest.raises(BocageError, match="address cannot be read") as told:
+        open_ledger(f"postgresql://{address}", create=create)
+    assert "secret" not in str(told.value)
 
 
 def test_a_home_that_cannot_be_made_leaves_nothing(tmp_path):

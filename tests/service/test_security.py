@@ -115,6 +115,8 @@ def test_nobody_sees_what_belongs_to_another(serve, made, ann, bob):
         "open"
     ]
     assert client.post(QUERY, json=count(), headers=bob).json()["kind"] == "release"  # not ann's
+    # A hash of the chain would confirm a guess of the line before, which may be another's.
+    assert not {"hash", "previous"} & set(client.get("/v1/ledger", headers=bob).json()["lines"][0])
 
 
 def test_a_table_of_others_is_as_little_there_as_none(serve, made, ann):

@@ -66,8 +66,7 @@ class PostgresStore(Store):
                 "Try again. Nothing was charged."
             )
         outcome = "The charge may stand" if committing else "Nothing was charged"
-        reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
-        return LedgerError(f"the ledger's database cannot be used ({reason}). {outcome}.")
+        return LedgerError(f"the ledger's database cannot be used ({_told(error)}). {outcome}.")
 
     def recognize(self) -> None:
         with self.read() as run:
@@ -116,8 +115,17 @@ def create(url: str, fill: Callable[[Run], None]) -> None:
                 )
             fill(run)
     except psycopg.Error as error:
-        reason = str(error).strip().splitlines()[0]
-        raise LedgerError(f"the ledger cannot be created in the database ({reason}).") from error
+        raise LedgerError(
+            f"the ledger cannot be created in the database ({_told(error)})."
+        ) from None
+
+
+def _told(error: Any) -> str:
+    """What a driver says, unless it quotes the address, which may hold a password."""
+    said = str(error).strip()
+    if error.sqlstate is None and type(error).__name__ == "ProgrammingError":
+        return "its address cannot be read: postgresql://user@host:port/database"
+    return said.splitlines()[0] if said else type(error).__name__
 
 
 def _exists(run: Run) -> bool:

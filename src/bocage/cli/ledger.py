@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -126,7 +127,7 @@ def _address(target: str) -> str:
         return target
     from bocage.service.home import Home
 
-    return Home.open(target).ledger_address
+    return Home.open(target, _environment()).ledger_address
 
 
 def _home_key(target: str) -> Path | None:
@@ -135,7 +136,12 @@ def _home_key(target: str) -> Path | None:
     from bocage.service.home import Home
 
     with _clear_errors():
-        return Home.open(target).signing_key
+        return Home.open(target, _environment()).signing_key
+
+
+def _environment() -> dict[str, str]:
+    """Without the name that says here which ledger to look at: a home knows its own."""
+    return {name: text for name, text in os.environ.items() if name != "BOCAGE_LEDGER"}
 
 
 @contextmanager

@@ -54,7 +54,6 @@ class LedgerLine:
     epsilon: str
     memo: str
     request: str | None
-    hash: str
 
 
 def line(kind: type[Line], document: Any) -> Line:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from bocage.accounting import Balance, Entry, Ledger, Scope, algebra
 from bocage.accounting.algebra import Action
+
+PAGE, MOST_POINTS = 10_000, 4_000
 
 
 @dataclass(frozen=True)
@@ -25,19 +28,53 @@ class Line:
     epsilon: str
 
 
-def spent_over_time(ledger: Ledger, scope: Scope) -> list[tuple[float, float]]:
-    """When a scope's spending rose (unix time), and to what; partitions cost their maximum."""
-    known: dict[Scope, Balance] = {}
-    found: list[tuple[float, float]] = []
-    for entry in ledger.entries(Scope.table(scope.path[0])):
-        path = algebra.line(Scope(entry.scope).lineage, known)
+class Spending:
+    """What tables spent over time. Every entry of the ledger is read once, whoever looks how often."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._read: dict[Scope, _Read] = {}
+        self._lock = threading.Lock()
+
+    def over_time(self, table: Scope) -> list[tuple[float, float]]:
+        """When spending rose (unix time), and to what; partitions cost their maximum."""
+        with self._lock:
+            read = self._read.setdefault(table, _Read(table))
+            while entries := self._ledger.entries(table, read.last, PAGE):
+                for entry in entries:
+                    read.add(entry)
+            return list(read.found)
+
+
+@dataclass
+class _Read:
+    """The entries of one table up to the last that was read."""
+
+    table: Scope
+    last: int = 0
+    known: dict[Scope, Balance] = field(default_factory=dict)
+    found: list[tuple[float, float]] = field(default_factory=list)
+
+    def add(self, entry: Entry) -> None:
+        path = algebra.line(Scope(entry.scope).lineage, self.known)
         for balance in algebra.transition(Action(entry.action), path, entry.epsilon):
-            known[balance.scope] = balance
-        here = known.get(scope)
-        spent = 0.0 if here is None else here.spent.nano / 1e9
-        if not found or spent != found[-1][1]:
-            found.append((datetime.fromisoformat(entry.time).timestamp(), spent))
-    return found
+            self.known[balance.scope] = balance
+        self.last = entry.number
+        spent = self.known[self.table].spent.nano / 1e9
+        if not self.found or spent != self.found[-1][1]:
+            self.found.append((datetime.fromisoformat(entry.time).timestamp(), spent))
+        if len(self.found) > MOST_POINTS:  # more than a chart has pixels
+            self.found = [*self.found[:-1:2], self.found[-1]]
+
+
+def last_entries(ledger: Ledger, table: Scope, most: int) -> list[Entry]:
+    """The last entries of a table, from the end of the ledger backwards."""
+    end, width = ledger.head().number, 4 * most
+    while True:
+        found = ledger.entries(table, max(0, end - width))
+        if len(found) >= most or width >= end:
+            return found[-most:]
+        width *= 4
 
 
 def lines(entries: Iterable[Entry]) -> list[Line]:

@@ -9,6 +9,7 @@ from typing import Self
 
 from bocage.errors import BocageError
 from bocage.service import keys
+from bocage.service.history import Spending
 from bocage.service.home import Home
 from bocage.service.jobs import LOST, Jobs
 from bocage.service.limits import Buckets
@@ -39,6 +40,7 @@ class Service:
         self.surveys = Surveys(home.registry_address)
         self.sessions = Sessions(home.registry_address, home.settings.session_minutes)
         self.ledger = home.open_ledger()
+        self.spending = Spending(self.ledger)
         self.tables = Tables(self.registry, self.ledger, home.ledger_address)
         self.jobs = Jobs(self)
         self._closing = threading.Event()

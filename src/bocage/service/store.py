@@ -13,7 +13,7 @@ from bocage.accounting.sqlite import SQLiteStore
 from bocage.accounting.store import Run, Store, Value
 from bocage.errors import LedgerError, ServiceError
 
-VERSION = 1
+VERSION = 2
 APPLICATION = 0x626F6372  # "bocr", in the header of the file
 SCHEMA = "bocage_registry"
 TIMEOUT_SECONDS = 30.0
@@ -123,7 +123,10 @@ class _Database(PostgresStore):
 def _check_version(run: Run) -> None:
     ((version,),) = run("SELECT version FROM registry")
     if version != VERSION:
-        raise ServiceError(f"the registry has format {version}; this program reads {VERSION}.")
+        raise ServiceError(
+            f"the registry has format {version}; this program reads {VERSION}. Serve it with the "
+            "program that made it, or register tables and analysts in a new home: bocage init."
+        )
 
 
 def _statements(**kinds: str) -> list[str]:

@@ -21,6 +21,7 @@ from bocage.service.store import open_store
 
 TOKEN = re.compile(r"[0-9a-f]{32}")
 MOST_ANSWERS = 10**7
+PAGE = 10_000  # answers that are read at a time
 _HEAD = "id, title, body, state, published, created"
 
 
@@ -41,6 +42,7 @@ class Surveys:
 
     def __init__(self, target: str) -> None:
         self._store = open_store(target)
+        self._read: dict[str, tuple[int, Records]] = {}  # answers are added, never changed
 
     def add(self, survey: Survey) -> str:
         """Open a survey; returns its id, which is in the address that participants get."""
@@ -97,13 +99,25 @@ class Surveys:
         return int(number)
 
     def records(self, survey: str) -> Records:
-        """All distorted records, in the order in which they came."""
-        kept = self.get(survey)
+        """All distorted records, in the order in which they came; only new ones are read."""
+        asked = self.get(survey).survey
+        last, known = self._read.get(survey) or (0, Records.from_documents(asked, []))
+        parts = [known]
+        while rows := self._page(survey, last):
+            answers = [{"survey": asked.fingerprint, "answers": json.loads(row[1])} for row in rows]
+            parts.append(Records.from_documents(asked, answers))
+            last = rows[-1][0]
+        whole = Records.join(parts) if len(parts) > 1 else known
+        self._read[survey] = (last, whole)
+        return whole
+
+    def _page(self, survey: str, after: int) -> list[tuple[int, str]]:
         with self._store.read() as run:
-            rows = run("SELECT body FROM answers WHERE survey = ? ORDER BY number", survey)
-        mark = kept.survey.fingerprint
-        documents = ({"survey": mark, "answers": json.loads(body)} for (body,) in rows)
-        return Records.from_documents(kept.survey, documents)
+            return run(
+                "SELECT number, body FROM answers WHERE survey = ? AND number > ? "
+                "ORDER BY number LIMIT ?",
+                *(survey, after, PAGE),
+            )
 
     # The model
 

@@ -289,7 +289,6 @@ class LineDocument(Document):
     epsilon: str
     memo: str
     request: str | None
-    hash: str
 
 
 class LedgerDocument(Document):

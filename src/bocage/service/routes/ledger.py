@@ -24,7 +24,11 @@ After = Annotated[int, Query(ge=0, le=2**62, description="The number of the last
 def own_lines(
     service: Served, analyst: Caller, after: After = 0, limit: Limit = 100
 ) -> wire.LedgerDocument:
-    """The lines about this analyst's accounts, oldest first."""
+    """The lines about this analyst's accounts, oldest first.
+
+    Without their hashes: each is also one of the line before, which may be another's, and would
+    confirm a guess of what that says.
+    """
     scopes = {table.scope for table, _ in service.tables.granted(analyst)}
     entries = [
         entry
@@ -41,7 +45,6 @@ def own_lines(
             epsilon=str(entry.epsilon),
             memo=entry.memo,
             request=entry.request,
-            hash=entry.hash,
         )
         for entry in page
     ]

@@ -51,7 +51,7 @@ def owner_of(service: Service) -> Owner:
 
 def _view(service: Service, table: Registered) -> View:
     scope = Scope.table(table.scope)
-    spent = history.spent_over_time(service.ledger, scope)
+    spent = service.spending.over_time(scope)
     return View(table, service.ledger.balance(scope), service.tables.is_ready(table.name), spent)
 
 
@@ -163,8 +163,8 @@ async def table(request: Request, service: Served, name: str, new: int = 0) -> R
             for account in owner.accounts(one.name)
             if account.table == name
         ]
-        entries = service.ledger.entries(Scope.table(registered.scope))
-        told = history.lines(entries[-LINES:])
+        scope = Scope.table(registered.scope)
+        told = history.lines(history.last_entries(service.ledger, scope, LINES))
         return {"view": _view(service, registered), "people": people, "lines": told}
 
     found = await to_thread.run_sync(look)
