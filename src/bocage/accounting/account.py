@@ -32,8 +32,11 @@ class Account(Protocol):
 
     def remaining(self) -> Epsilon: ...
 
-    def store_answer(self, key: str, body: bytes, number: int) -> bytes:
-        """Keep an answer; return the one to release, which is the first that was kept."""
+    def store_answer(self, key: str, body: bytes, number: int, also: str | None = None) -> bytes:
+        """Keep an answer; return the one to release, which is the first that was kept.
+
+        `also` is a second key under which it is kept as well, in the same transaction.
+        """
         ...
 
     def stored_answer(self, key: str) -> bytes | None: ...
@@ -75,8 +78,8 @@ class LedgerAccount:
     def remaining(self) -> Epsilon:
         return self._ledger.remaining(self._scope)
 
-    def store_answer(self, key: str, body: bytes, number: int) -> bytes:
-        return self._ledger.store_answer(self._scope, key, body, number)
+    def store_answer(self, key: str, body: bytes, number: int, also: str | None = None) -> bytes:
+        return self._ledger.store_answer(self._scope, key, body, number, also)
 
     def stored_answer(self, key: str) -> bytes | None:
         return self._ledger.stored_answer(self._scope, key)

@@ -95,8 +95,12 @@ class Ledger:
         """
         return self._record(Action.CHARGE, scope, Epsilon.of(epsilon), memo, request)
 
-    def store_answer(self, scope: Scope, key: str, body: bytes, number: int) -> bytes:
-        """Keep an answer for which entry `number` paid; return the one that is kept.
+    def store_answer(
+        self, scope: Scope, key: str, body: bytes, number: int, also: str | None = None
+    ) -> bytes:
+        """Keep an answer for which entry `number` paid; return the one that is kept under `key`.
+
+        With `also`, it is kept under that key as well, unless there is an answer already.
 
         Privacy
         -------
@@ -104,6 +108,8 @@ class Ledger:
         never pays for two draws of noise, even if two processes computed the same question.
         """
         with self._store.write() as run:
+            if also is not None:
+                chain.store_answer(run, scope, also, body, number)
             return chain.store_answer(run, scope, key, body, number)
 
     def stored_answer(self, scope: Scope, key: str) -> bytes | None:

@@ -66,9 +66,11 @@ class MemoryAccount:
     def remaining(self) -> Epsilon:
         return algebra.remaining(self._tree.line(self._scope))
 
-    def store_answer(self, key: str, body: bytes, number: int) -> bytes:
+    def store_answer(self, key: str, body: bytes, number: int, also: str | None = None) -> bytes:
         if number != self._tree.number:
             raise LedgerError(f"entry {number} is not the one that paid for this account.")
+        if also is not None:
+            self._tree.answers.setdefault((self._scope, check_key(also)), body)
         return self._tree.answers.setdefault((self._scope, check_key(key)), body)
 
     def stored_answer(self, key: str) -> bytes | None:

@@ -84,10 +84,12 @@ class WatchedAccount:
     def remaining(self) -> Epsilon:
         return self._account.remaining()
 
-    def store_answer(self, key: str, body: bytes, number: int) -> bytes:
-        if self._admission.keep:
-            self._admission.kept = self._account.store_answer(self._admission.name, body, number)
-        return self._account.store_answer(key, body, number)
+    def store_answer(self, key: str, body: bytes, number: int, also: str | None = None) -> bytes:
+        if not self._admission.keep:
+            return self._account.store_answer(key, body, number, also)
+        name = self._admission.name  # one wait for the disk, not two
+        self._admission.kept = self._account.store_answer(name, body, number, also=key)
+        return self._admission.kept
 
     def kept(self) -> bytes | None:
         """What is kept under the request, if it was answered before."""
