@@ -10,10 +10,11 @@ import pytest
 
 from bocage.mechanisms import Perturbation, Tables
 from bocage.mechanisms.rng import RandomBits
-from bocage.private import residuals
+from bocage.private import certify, residuals
 from bocage.private.additive import GRID_BITS
 from bocage.private.cells import CellRows
 from bocage.private.certify import Problem, rounded_minimum
+from bocage.private.descent import Descent, to_float
 from bocage.private.design import Block, Design, calibrate
 from bocage.private.precise import PRECISE_BITS, precise_error, precise_residuals
 from bocage.schema import Categorical, Schema
@@ -224,3 +225,49 @@ def test_noise_and_penalties_keep_what_the_proof_needs():
                 for size in (body.sizes if isinstance(body, Tables) else (body.size,))
             ]
             assert drawn == [design.sizes[i] for i in found.order]
+
+
+@pytest.mark.parametrize("labels", [2, 5])
+def test_the_search_ends_on_a_sorted_table_as_on_any_other(labels, monkeypatch):
+    """The first rows of a table say nothing about the others."""
+    rng, rows = np.random.default_rng(0), 2**17
+    b = np.sort(rng.integers(0, 4, rows))
+    a = rng.integers(0, 2, rows)
+    odds = rng.normal(scale=2, size=(2, labels))[a] + rng.normal(scale=2, size=(4, labels))[b]
+    label = (odds + rng.gumbel(size=odds.shape)).argmax(axis=1)
+    design = Design((A, B), labels)
+    calibration = calibrate(design, EPSILON, rows, 10)
+    cells = CellRows(lambda: iter([np.array([a, b, label], np.uint16)]), design, SCHEMA)
+    noise = Perturbation(calibration.bodies, RandomBits())
+    looks = []
+
+    def examine(*arguments, **options):
+        looks.append(1)
+        assert len(looks) < 30, "the search does not end"
+        return look(*arguments, **options)
+
+    look = certify._examine
+    monkeypatch.setattr(certify, "_examine", examine)
+    one = Problem(cells, design, calibration, np.zeros(design.columns, np.int64), noise)
+    assert len(rounded_minimum(one)) == 1 + design.fine
+
+
+@pytest.mark.parametrize("labels", [2, 3, 5])
+def test_the_precise_search_ends_wherever_it_begins(labels):
+    one = problem([A, B], labels, rows=40)
+    noise = to_float(certify._middle(one), one.noise.bits + 1)
+    descent = Descent(one.rows, one.design, one.calibration, one.prior / 2.0**GRID_BITS, noise)
+    far = np.full((sum(one.design.sizes), one.design.columns), 30 << 120, object)
+    found = certify._precisely(one, descent, certify._balanced(far, one.design))
+    assert found.tolist() == true_minimum(one)
+
+
+def test_scores_of_a_point_that_is_examined_add_up_without_rounding():
+    one = problem([Block(("a", "b"), (2, 4), (8,))], 2)
+    parameters = np.full((sum(one.design.sizes), 1), 1000.7)  # far from centered
+    point, bits = certify._with_few_bits(one, parameters)
+    tables = zip(one.design.starts, one.design.sizes, strict=True)
+    largest = sum(np.abs(point[start : start + size]).max() for start, size in tables)
+    largest += abs(int(one.prior[0])) << (bits - GRID_BITS)
+    assert 2 * largest <= 2**53
+    assert point[1:].sum() == 0
