@@ -26,10 +26,10 @@ install = $(UV) pip install --quiet --python $(BIN)/python --require-hashes -r $
 	     $(BIN)/python -m pip install --quiet --require-hashes -r $(1); }
 bocage = $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 
-.PHONY: help demo test lint format docs bench system lock clean reproduce
+.PHONY: help demo test lint format docs screenshots bench system lock clean reproduce
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/core.stamp ## ask a made-up table of 100,000 people, in under a minute
 	@$(BIN)/bocage demo $(ARGS)
@@ -49,6 +49,9 @@ format: .venv/dev.stamp ## let ruff mend and format the code
 
 docs: .venv/dev.stamp ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict && echo "site/index.html is built."
+
+screenshots: .venv/dev.stamp system ## look at every page of the console: pictures go to out/screenshots
+	@$(BIN)/python tests/web/screenshots.py $(ARGS)
 
 bench: .venv/dev.stamp system ## measure against the peers; the table goes to out/bench.md
 	@$(BIN)/python benchmarks/run.py $(ARGS)

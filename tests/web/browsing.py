@@ -37,8 +37,8 @@ def started_chromium():
 class Site:
     """A home with a table, its service, and browsers that look at it."""
 
-    def __init__(self, path: Path, chromium, **settings) -> None:
-        self.made = Made(path)
+    def __init__(self, path: Path, chromium, made: Made | None = None, **settings) -> None:
+        self.made = made or Made(path)
         self.chromium = chromium
         self.home = self.made.opened(**settings)
         self.inside = Inside(self.home)

@@ -154,6 +154,9 @@ def test_a_forest_shows_the_tree_that_is_chosen_and_its_certificate_speaks_to_pe
     assert "differentially private with epsilon = 1" in words
     assert "at most 73 % sure" in words  # e / (1 + e)
     assert "the charge is entry" in words
+    for address in ("jobs", "models"):
+        page.goto(f"{shared.url}/analyst/{address}")
+        check_page(page)
 
 
 def test_a_dry_run_costs_nothing_and_says_so(shared):

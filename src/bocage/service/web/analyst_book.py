@@ -93,7 +93,7 @@ async def model(request: Request, service: Served, analyst: Analyst, model: str)
 
     kept, found = await to_thread.run_sync(look)
     certificate = found.model.certificate
-    words = [line for line in certificate.statement().splitlines() if not line.startswith("  ")]
+    words = certificate.statement().splitlines()
     context = {"kept": kept, "shown": found, "certificate": certificate, "words": words}
     return await render(request, "analyst/model.html", **context)
 

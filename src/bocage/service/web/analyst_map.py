@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from bocage.epsilon import Epsilon
 from bocage.errors import BocageError, LearnerError
 from bocage.frontier import Chart
+from bocage.learners import LEARNERS
 from bocage.schema import Schema
 from bocage.service.routes import tables as api
 from bocage.service.service import Service
@@ -40,6 +41,8 @@ async def page(
     progress = found if isinstance(found, maps.Progress) else None
     context: dict[str, Any] = {"table": table, "chart": chart, "progress": progress}
     if chart is not None:
+        drawn = {candidate.split(" ")[0] for candidate in chart.candidates}
+        context["left_out"] = [learner for learner in LEARNERS if learner not in drawn]
         context |= _advice(chart, rows or str(chart.sizes[-1]), epsilon)
     return await render(
         request, "analyst/map.html", map_chart=map_chart, key=key, most=SHOWN, **context

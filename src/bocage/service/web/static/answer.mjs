@@ -14,9 +14,16 @@ const TOLD = {
   "dry run": ["care", "From made-up rows of the schema: it says nothing about the table, and was free."],
 };
 
+/** The rows that a plan asks about, in words. */
+function rowsOf(plan) {
+  const words = plan.map((step) => (step.op === "where" ? `where ${step.predicate}` : `for each ${step.by}`));
+  return words.join(", ") || "of all rows";
+}
+
 /** The article that shows an answer; its picture follows when the service has drawn it. */
-export function articleOf(answer) {
+export function articleOf(answer, plan) {
   const article = make("article", { class: "card answer" }, make("h3", {}, answer.question));
+  article.append(make("p", { class: "dim small" }, rowsOf(plan)));
   const told = TOLD[answer.kind];
   if (told) article.append(make("div", { class: `note ${told[0]}` }, make("p", {}, told[1])));
   if (answer.keys.length === 1) article.append(single(answer));

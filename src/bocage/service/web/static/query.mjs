@@ -81,7 +81,7 @@ async function ask(mode) {
     const answer = await call("POST", address, body, mode === "release" ? { key } : {});
     pending.delete(text);
     byId("no-answers")?.remove();
-    byId("answers").prepend(articleOf(answer));
+    byId("answers").prepend(articleOf(answer, body.plan));
     if (mode === "release" && answer.remaining !== null) byId("left").textContent = short(answer.remaining);
   } catch (error) {
     if (!(error instanceof Lost)) pending.delete(text);

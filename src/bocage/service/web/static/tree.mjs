@@ -3,6 +3,7 @@
 //   <div class="tree" data-svg="/address/of/the.svg" data-detail="id of the element for the rule"></div>
 
 const STEP = 1.25;
+const SMALLEST = 1.5; // at first, letters are drawn at two thirds of their size at least
 
 /** Turn an element into a viewer of the drawing that its `data-svg` names. */
 export async function showTree(element) {
@@ -32,7 +33,7 @@ class View {
 
   fit(element) {
     const box = element.getBoundingClientRect();
-    const scale = Math.max(this.fullWidth / box.width, 1); // letters are never drawn larger than life
+    const scale = Math.min(Math.max(this.fullWidth / box.width, 1), SMALLEST); // letters stay legible
     Object.assign(this, { x: 0, y: 0, width: box.width * scale, height: box.height * scale });
     this.draw();
   }
