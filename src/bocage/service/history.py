@@ -6,12 +6,14 @@ import csv
 import io
 import json
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from bocage.accounting import Balance, Entry, Ledger, Scope, algebra
 from bocage.accounting.algebra import Action
+from bocage.schema import Categorical, Schema, number
 
 PAGE, MOST_POINTS = 10_000, 4_000
 
@@ -77,7 +79,10 @@ def last_entries(ledger: Ledger, table: Scope, most: int) -> list[Entry]:
         width *= 4
 
 
-def lines(entries: Iterable[Entry]) -> list[Line]:
+Schemas = Mapping[str, Schema]  # by the name of a table in the ledger
+
+
+def lines(entries: Iterable[Entry], schemas: Schemas) -> list[Line]:
     """Entries as sentences, the newest first."""
     told = [
         Line(
@@ -85,7 +90,7 @@ def lines(entries: Iterable[Entry]) -> list[Line]:
             entry.time,
             entry.scope[1] if len(entry.scope) > 1 else "owner",
             entry.action.value,
-            _what(entry),
+            _what(entry, schemas),
             str(entry.epsilon) if entry.epsilon.nano else "",
         )
         for entry in entries
@@ -93,7 +98,7 @@ def lines(entries: Iterable[Entry]) -> list[Line]:
     return told[::-1]
 
 
-def to_csv(entries: Iterable[Entry]) -> str:
+def to_csv(entries: Iterable[Entry], schemas: Schemas) -> str:
     """All that is on record of some entries, for a spreadsheet."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -102,7 +107,7 @@ def to_csv(entries: Iterable[Entry]) -> str:
         who = entry.scope[1] if len(entry.scope) > 1 else ""
         table = entry.scope[0] if entry.scope else ""
         row = [entry.number, entry.time, table, who, entry.action.value, str(entry.epsilon)]
-        writer.writerow([_plain(str(value)) for value in (*row, _what(entry), entry.memo)])
+        writer.writerow([_plain(str(value)) for value in (*row, _what(entry, schemas), entry.memo)])
     return out.getvalue()
 
 
@@ -111,7 +116,7 @@ def _plain(text: str) -> str:
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
-def _what(entry: Entry) -> str:
+def _what(entry: Entry, schemas: Schemas) -> str:
     """The question or the learner of a charge, in a few words."""
     if entry.action is not Action.CHARGE:
         return " / ".join(entry.scope)
@@ -123,14 +128,41 @@ def _what(entry: Entry) -> str:
         return entry.memo[:200]
     if "reserve" in facts:  # a learner on some of the rows
         facts = {**json.loads(facts["reserve"]), **facts}
+    schema = schemas.get(entry.scope[0])
+    known = schema is not None and facts.get("schema", schema.fingerprint) == schema.fingerprint
+    told = _filter(facts.get("where"), schema if known else None)
+    where = f" where {told}" if told else ""
     if "learner" in facts:
-        return f"learn with {facts['learner']}" + _where(facts)
+        return f"learn with {facts['learner']}" + where
     columns = facts.get("columns") or facts.get("column") or facts.get("by") or ""
     named = ", ".join(map(str, columns)) if isinstance(columns, list) else str(columns)
     words = f"{facts.get('ask', 'a question')}{' of ' + named if named else ''}"
-    return words + _where(facts) + (f" ({entry.scope[-1]})" if len(entry.scope) > 2 else "")
+    return words + where + (f" ({entry.scope[-1]})" if len(entry.scope) > 2 else "")
 
 
-def _where(facts: dict[str, object]) -> str:
-    where = facts.get("where")
-    return f" where {where}" if isinstance(where, str) and where else ""
+def _filter(where: Any, schema: Schema | None) -> str:
+    """A filter as the ledger keeps it, in words: codes become values if the schema is known."""
+    if isinstance(where, str):
+        return where  # of a long one the hash is kept
+    if not isinstance(where, dict):
+        return ""
+    for key, word in (("every", " and "), ("some", " or ")):
+        if key in where:
+            parts = [_filter(part, schema) for part in where[key]]
+            return word.join(
+                f"({part})" if " and " in part or " or " in part else part for part in parts
+            )
+    column = where.get("column", "")
+    ranges = [[int(low), int(high)] for low, high in where.get("codes", [])]
+    if schema is None or column not in schema.by_name:
+        return f"{column} in " + ", ".join(f"{low}..{high}" for low, high in ranges)
+    attribute = schema[column]
+    if isinstance(attribute, Categorical):
+        codes = [code for low, high in ranges for code in range(low, high + 1)]
+        return f"{column} in ({', '.join(attribute.text(code) for code in codes[:8])}{', …' if len(codes) > 8 else ''})"
+    return " or ".join(
+        f"{column} from {number(attribute.edge(low))} to {number(attribute.edge(high))}"
+        if low < high
+        else f"{column} at {number(attribute.edge(low))}"
+        for low, high in ranges
+    )

@@ -28,7 +28,7 @@ from bocage.service import history
 from bocage.service.records import OPEN
 from bocage.service.routes.jobs import document
 from bocage.service.service import Service
-from bocage.service.web.page import Analyst, Served, page_router, render
+from bocage.service.web.page import Analyst, Served, page_router, render, schemas_of
 
 routes = page_router(prefix="/analyst")
 LINES, LISTED, MOST_RULES = 1000, 200, 1000
@@ -119,7 +119,7 @@ async def ledger(request: Request, service: Served, analyst: Analyst) -> Respons
     """What I spent."""
     entries = await to_thread.run_sync(_entries, service, analyst)
     tables = {entry.number: entry.scope[0] for entry in entries}
-    lines = history.lines(entries[-LINES:])
+    lines = history.lines(entries[-LINES:], schemas_of(service))
     return await render(request, "analyst/ledger.html", lines=lines, tables=tables)
 
 
@@ -127,7 +127,7 @@ async def ledger(request: Request, service: Served, analyst: Analyst) -> Respons
 def ledger_file(service: Served, analyst: Analyst) -> Response:
     """All of it, for a spreadsheet."""
     headers = {"content-disposition": 'attachment; filename="what-i-spent.csv"'}
-    text = history.to_csv(_entries(service, analyst))
+    text = history.to_csv(_entries(service, analyst), schemas_of(service))
     return Response(text, media_type="text/csv", headers=headers)
 
 

@@ -17,7 +17,7 @@ from bocage.model.files import parse
 from bocage.service import history
 from bocage.service.exports import sign_export
 from bocage.service.service import Service
-from bocage.service.web.page import OwnerOnly, Served, page_router, render
+from bocage.service.web.page import OwnerOnly, Served, page_router, render, schemas_of
 
 routes = page_router(prefix="/owner", dependencies=[OwnerOnly])
 LINES = 1000
@@ -39,7 +39,11 @@ async def _book(request: Request, service: Service, verification: Verification |
         head = service.ledger.head()
         entries = service.ledger.entries(after=max(0, head.number - LINES))
         balances = [b for b in service.ledger.balances() if b.scope.has_cap]
-        return {"head": head, "lines": history.lines(entries), "balances": balances}
+        return {
+            "head": head,
+            "lines": history.lines(entries, schemas_of(service)),
+            "balances": balances,
+        }
 
     found = await to_thread.run_sync(look)
     return await render(request, "owner/ledger.html", verification=verification, **found)

@@ -19,7 +19,7 @@ from bocage.service import history, keys
 from bocage.service.owner import Account, Owner
 from bocage.service.registry import Registered, check_name
 from bocage.service.service import Service
-from bocage.service.web.page import OwnerOnly, Served, page_router, render
+from bocage.service.web.page import OwnerOnly, Served, page_router, render, schemas_of
 
 routes = page_router(prefix="/owner", dependencies=[OwnerOnly])
 Text = Annotated[str, Form()]
@@ -164,7 +164,9 @@ async def table(request: Request, service: Served, name: str, new: int = 0) -> R
             if account.table == name
         ]
         scope = Scope.table(registered.scope)
-        told = history.lines(history.last_entries(service.ledger, scope, LINES))
+        told = history.lines(
+            history.last_entries(service.ledger, scope, LINES), schemas_of(service)
+        )
         return {"view": _view(service, registered), "people": people, "lines": told}
 
     found = await to_thread.run_sync(look)
@@ -178,7 +180,7 @@ def spending(service: Served, name: str) -> Response:
     """Every entry of a table, for a spreadsheet."""
     scope = Scope.table(service.registry.table(name).scope)
     headers = {"content-disposition": f'attachment; filename="{name}-spending.csv"'}
-    text = history.to_csv(service.ledger.entries(scope))
+    text = history.to_csv(service.ledger.entries(scope), schemas_of(service))
     return Response(text, media_type="text/csv", headers=headers)
 
 

@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from bocage._version import __version__
 from bocage.errors import AccessDenied, BocageError, NotFound, RequestInvalid
 from bocage.private.answer import figure
+from bocage.schema import Schema
 from bocage.service import problems
 from bocage.service.limits import Limited
 from bocage.service.service import Service
@@ -134,6 +135,11 @@ def amount(epsilon: object) -> str:
     """An epsilon without the zeros at its end."""
     text = str(epsilon)
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def schemas_of(service: Service) -> dict[str, Schema]:
+    """The schemas of the served tables, by their names in the ledger."""
+    return {table.scope: table.schema for table in service.registry.tables()}
 
 
 async def render(
