@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,6 +13,7 @@ from bocage.accounting import open_ledger
 from bocage.accounting.sqlite import SQLiteStore
 from bocage.epsilon import Epsilon
 from bocage.errors import BudgetExceeded, LedgerBusy, LedgerError
+from servers import wait_until
 
 ONE = Epsilon.of("0.001")
 
@@ -20,12 +22,14 @@ class Watched(SQLiteStore):
     """Counts commits, and holds or breaks them at will."""
 
     def __init__(self, path):
-        self.commits, self.gate, self.broken = 0, threading.Event(), False
+        self.commits, self.broken = 0, False
+        self.gate, self.committing = threading.Event(), threading.Event()
         self.gate.set()
-        super().__init__(path, timeout_seconds=5)
+        super().__init__(path, timeout_seconds=60)
 
     def run(self, connection, sql, values):
         if sql == "COMMIT":
+            self.committing.set()
             self.gate.wait()
             self.commits += 1
             if self.broken and self.commits > 1:
@@ -48,16 +52,16 @@ def ann(ledger):
 
 def held(ledger, threads, work):
     """Let threads work while the first commit is held, so that the others gather behind it."""
-    ledger._store.gate.clear()
+    store = ledger._store
+    store.gate.clear()
+    store.committing.clear()
     with ThreadPoolExecutor(threads) as pool:
         first = pool.submit(work, 0)
-        while not ledger._store._writers._turn.locked():
-            pass
+        store.committing.wait()
         others = [pool.submit(work, i) for i in range(1, threads)]
-        while ledger._store._writers._coming < threads - 1:
-            pass
-        ledger._store.commits = 0
-        ledger._store.gate.set()
+        wait_until(lambda: store._writers._coming == threads - 1, seconds=60)
+        store.commits = 0
+        store.gate.set()
         return [one.exception() or one.result() for one in (first, *others)]
 
 
@@ -112,6 +116,26 @@ def test_a_commit_that_fails_fails_for_all_who_share_it(ledger, ann):
     assert ledger.verify().ok
 
 
+def test_who_shares_a_commit_that_was_interrupted_hears_that_the_charge_may_stand(
+    ledger, ann, monkeypatch
+):
+    run = Watched.run
+
+    def interrupted(store, connection, sql, values):
+        found = run(store, connection, sql, values)
+        if sql == "COMMIT" and store.commits == 2:
+            raise KeyboardInterrupt  # it is durable, and nobody has heard of it
+        return found
+
+    monkeypatch.setattr(Watched, "run", interrupted)
+    outcomes = held(ledger, 4, lambda i: ledger.charge(ann, ONE, f"question {i}"))
+    monkeypatch.undo()
+    told = [str(one) for one in outcomes if isinstance(one, LedgerError)]
+    assert len(told) == 2  # the first was done before, and one was interrupted itself
+    assert all("may stand" in text and "damaged" not in text for text in told)
+    assert ledger.spent(ann) == ONE * 4
+
+
 def test_a_statement_that_fails_is_taken_back_alone(ledger, ann):
     def work(i):
         if i != 3:
@@ -128,10 +152,10 @@ def test_a_statement_that_fails_is_taken_back_alone(ledger, ann):
 def test_who_waits_too_long_for_other_threads_is_told(ledger, ann):
     ledger._store.timeout_seconds = 0.1
     ledger._store.gate.clear()
+    ledger._store.committing.clear()
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(ledger.charge, ann, ONE, "first")
-        while not ledger._store._writers._turn.locked():
-            pass
+        ledger._store.committing.wait()
         late = pool.submit(ledger.charge, ann, ONE, "late")
         assert isinstance(late.exception(), LedgerBusy)
         ledger._store.gate.set()
