@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Noise
-from bocage.model import Model
+from bocage.model import AdditiveModel, Forest, Model, Tree
 from bocage.plan import Question
 from bocage.private.query import Fit, Place, Terms
+
+_KINDS = (Tree, Forest, AdditiveModel)
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class Comparison(Fit[int]):
     Privacy
     -------
     Both models are released, so that a record adds 1, 0 or -1 whatever the other records are: the
-    sensitivity is 1. Discrete Laplace noise.
+    sensitivity is 1. Discrete Laplace noise. Models of Bocage's own kinds only: they predict every
+    record by itself, where another could look at all rows, or keep them.
     """
 
     first: Model
@@ -41,6 +44,10 @@ class Comparison(Fit[int]):
         self.question(place).check(terms.schema)
         terms.scale(1, self.epsilon)
         for model in (self.first, self.second):
+            if type(model) not in _KINDS:
+                raise PlanError(
+                    "trees, forests and additive models can be compared, and no others."
+                )
             if model.schema.fingerprint != terms.schema.fingerprint:
                 raise PlanError("a model can be compared on a table of its own schema only.")
 

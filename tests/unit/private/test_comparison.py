@@ -1,0 +1,44 @@
+"""Two released models compared: nothing but Bocage's own models may see the rows."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from bocage.epsilon import Epsilon
+from bocage.errors import PlanError
+from bocage.model import Certificate, Tree, TreeBuilder
+from private.noises import SilentRecordingNoise
+from private.tables import TENNIS, WEATHER, table
+
+
+class Curious(Tree):
+    """Keeps what it is asked to predict."""
+
+    seen: list = []  # noqa: RUF012 - what a thief would do
+
+    def predict_codes(self, codes):
+        self.seen.append(codes)
+        return super().predict_codes(codes)
+
+
+def leaf(kind=Tree, code=0):
+    built = TreeBuilder(TENNIS)
+    built.label(built.root, code)
+    tree = built.freeze(Certificate("t", "", None, "add_remove", "t", TENNIS.fingerprint, ()))
+    return kind(**{one.name: getattr(tree, one.name) for one in fields(tree) if one.init})
+
+
+def test_a_model_of_another_kind_is_refused_before_anything_is_charged_or_read():
+    level = table(WEATHER, TENNIS, noise=SilentRecordingNoise()).reserve(10, "models")
+    for pair in ((leaf(Curious), leaf()), (leaf(), leaf(Curious))):
+        with pytest.raises(PlanError, match="no others"):
+            level.compare(*pair, "play", Epsilon.of(1))
+    assert not Curious.seen
+    assert level.remaining() == Epsilon.of(10)
+
+
+def test_the_difference_counts_every_row_once():
+    level = table(WEATHER, TENNIS, noise=SilentRecordingNoise()).reserve(10, "models")
+    assert level.compare(leaf(code=1), leaf(code=0), "play", Epsilon.of(1)) == 9 - 5
