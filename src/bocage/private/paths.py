@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -44,6 +46,7 @@ class Paths:
     def __init__(self, desk: LiveDesk, place: Place, left: IntArray) -> None:
         self._desk, self._place = desk, place
         self._left: IntArray | None = left
+        self._lock, self._process = threading.Lock(), os.getpid()
 
     @property
     def schema(self) -> Schema:
@@ -97,18 +100,16 @@ class Paths:
 
     def split(self, splits: Sequence[Split]) -> Paths:
         """The children of all cells, in order, with what their parents have left."""
-        left = self._open()
         cells = self._place.cells.refine(split_nodes(self.schema, splits))
         children = [arity_of(at, self.schema[name].cells) for name, at in splits]
-        self._left = None
+        left = self._hand_on()
         place = Place(self._place.where, cells, ())
         return Paths(self._desk, place, np.repeat(left, children))
 
     def part(self, cells: Sequence[int]) -> tuple[Paths | None, Paths | None]:
         """Some cells, and all others; None where there would be none."""
-        left, chosen = self._open(), set(cells)
+        left, chosen = self._hand_on(), set(cells)
         rest = [cell for cell in range(len(self)) if cell not in chosen]
-        self._left = None
         return tuple(
             self._only(group, left[group]) if group else None for group in (list(cells), rest)
         )  # type: ignore[return-value] # two of them
@@ -118,9 +119,27 @@ class Paths:
         return Paths(self._desk, Place(self._place.where, kept, ()), left)
 
     def _open(self) -> IntArray:
+        if os.getpid() != self._process:
+            raise PlanError(
+                "paths are spent in the process that opened them: a fork would spend them twice."
+            )
         if self._left is None:
             raise PlanError("these cells were split or parted: ask about what became of them.")
         return self._left
+
+    def _hand_on(self) -> IntArray:
+        """Give up what is left, to be spent by others."""
+        with self._lock:
+            left, self._left = self._open(), None
+        return left
+
+    def _pay(self, run: slice, asked: IntArray) -> None:
+        """Take from some cells what each is asked, or refuse."""
+        with self._lock:
+            left = self._open()
+            if np.any(asked > left[run]):
+                raise PlanError("each cell pays for itself, and no more than its path has left.")
+            left[run] -= asked
 
     def _ask(
         self,
@@ -141,7 +160,7 @@ class Paths:
             whole = run.stop - run.start == len(self)
             cells = self._place.cells if whole else self._place.cells.only(range(len(self))[run])
             one, place = query(run), Place(self._place.where, cells, ())
-            purse = _Purse(left[run], asked[run])
+            purse = _Purse(self._pay, run, asked[run])
             answers.append(self._desk.draw(one, place, purse, finish(one)))
         return answers
 
@@ -156,11 +175,12 @@ class Paths:
 class _Purse:
     """Pays for one question out of what the cells have left, before a row is read."""
 
-    left: IntArray
+    pay: Callable[[slice, IntArray], None]
+    run: slice
     asked: IntArray
 
     def charge(self, epsilon: Epsilon, memo: str) -> int:
-        self.left[...] -= self.asked
+        self.pay(self.run, self.asked)
         return 0
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+
 import pytest
 
 from bocage.epsilon import Epsilon
@@ -73,6 +76,50 @@ def test_a_cell_that_cannot_pay_stops_the_question_before_a_charge(epsilons):
     with pytest.raises(PlanError, match="pays for itself"):
         paths.counts("play", epsilons)
     assert paths.remaining() == of(7, 7, 7)
+
+
+def test_two_threads_cannot_spend_the_same_money():
+    both = threading.Barrier(2, timeout=30)
+
+    paths = below(SilentRecordingNoise())
+    check = type(paths._desk)._check
+    refused = []
+
+    def ask():
+        try:
+            paths.counts("play", of(4, 4, 4))
+        except PlanError:
+            refused.append(1)
+
+    def checked(desk, query, place):
+        check(desk, query, place)
+        both.wait()  # both have been found able to pay before either of them does
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(paths._desk), "_check", checked)
+        threads = [threading.Thread(target=ask) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert refused == [1]
+    assert paths.remaining() == of(3, 3, 3)
+
+
+def test_a_forked_process_cannot_spend_what_its_parent_opened():
+    paths = below()
+    child = os.fork()
+    if child == 0:
+        refused = 0
+        for again in (lambda: paths.counts("play", of(7, 7, 7)), lambda: paths.part([0])):
+            try:
+                again()
+            except PlanError:
+                refused += 1
+        os._exit(refused)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 2
+    assert paths.counts("play", of(7, 7, 7)).shape == (3, 2)
 
 
 def test_one_value_against_the_rest_is_a_candidate_like_any_other():
