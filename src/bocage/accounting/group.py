@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from bocage.errors import LedgerBusy
+from bocage.errors import LedgerBusy, LedgerError
 
 if TYPE_CHECKING:
     from bocage.accounting.store import Run, Store
@@ -137,5 +137,8 @@ class Writers:
             if not group.done.is_set():
                 self._turn.acquire()
                 self._leave(group)
-        if group.error is not None:
-            raise self._store.explain(group.error, committing=True) from group.error
+        error = group.error
+        if isinstance(error, self._store.database_error):
+            raise self._store.explain(error, committing=True) from error
+        if error is not None:
+            raise LedgerError(f"the commit was broken off ({error}). The charge may stand.")
