@@ -130,7 +130,7 @@ def test_no_exact_count_is_in_the_frames_of_a_failure(ledger):
     with pytest.raises(EngineError) as failed:
         private_table.noisy_sum("age", 1)
     trace = traceback.TracebackException.from_exception(failed.value, capture_locals=True)
-    assert trace.stack[-1].name == "_shielded"  # the frames that held counts are gone
+    assert trace.stack[-1].name == "_guarded"  # the frames that held counts are gone
     shown = "".join(str(frame.locals) for frame in trace.stack[1:])
     assert "Tally" not in shown
     assert "array(" not in shown
