@@ -27,6 +27,7 @@ from bocage.private import (
     PrivateTable,
     fit_columns,
 )
+from bocage.private.design import Design
 from bocage.schema import Categorical, Schema
 
 CLASSES, FIT = "class counts", "all tables at once"
@@ -69,12 +70,14 @@ class Additive(Learner):
     def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
         names = self.check(schema)
         check_word(self.cells, "cells", CELLS, self.name)
-        scores = sum(block.size for block in self.blocks(schema, names, 2**40, 1.0))
+        largest = self.blocks(schema, names, 2**40, 1.0)
+        scores = sum(block.size for block in largest)
         if scores * label_of(schema).cells > MOST_SCORES:
             raise LearnerError(
                 f"{self.name} would fit more than {MOST_SCORES} scores at once: "
                 "name fewer attributes, or declare fewer values."
             )
+        Design(tuple(largest), label_of(schema).cells).check(schema)  # before anything is charged
         budget = budget_of(epsilon, 400, self.name)
         classes, fit = budget.split([1, 19])
         return Plan(

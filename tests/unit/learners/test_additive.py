@@ -9,7 +9,7 @@ from bocage import protect, study
 from bocage.accounting import MemoryAccount
 from bocage.engine.memory import MemoryEngine
 from bocage.epsilon import Epsilon
-from bocage.errors import EngineError, LearnerError
+from bocage.errors import EngineError, LearnerError, PlanError
 from bocage.learners import LEARNERS, Additive
 from bocage.learners.additive import CLASSES, FIT
 from bocage.mechanisms import Adjacency, OpenDPNoise, SystemNoise
@@ -166,3 +166,11 @@ def test_replaced_records_get_half_the_rate():
 
 def test_it_is_one_of_the_learners():
     assert LEARNERS["additive"] is Additive
+
+
+def test_a_model_too_large_to_be_fitted_is_refused_before_anything_is_charged():
+    many = tuple(Numeric(f"x{i}", 0, 64, 64) for i in range(50))
+    schema = Schema("wide", many, Categorical("y", ("a", "b", "c")))
+    with pytest.raises(PlanError, match="too large to be fitted at once"):
+        Additive(cells="stacked").plan(schema, "1")
+    assert Additive(cells="few").plan(schema, "1").budget == Epsilon.of("1")
