@@ -39,7 +39,6 @@ def run(rows: int | None = None) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as directory:
         made = Made(Path(directory) / "load", cap="100000")
         key = made.analyst("ann", "100000")
-        bare = _bare(made)
         found = []
         with running(made, warm_up=True) as service:
             _load(service.port, key, 4, 1.0)  # the first questions load what all others use
@@ -112,12 +111,13 @@ def _storm(requests: int) -> dict[str, Any]:
         after = storm(made, requests, STORM_CLIENTS, workers=2)
         found = check(made, after)
     told = ", ".join(f"{number} {name}" for name, number in found.items())
-    answered = sum(len(seen.answers) for seen in after.seen)
-    paid = found["charges"] - found["lost jobs"] - STORM_CLIENTS - found["models"]
+    # Charges of models and of the question that each client asks afterwards are left out; a job
+    # that was lost after its charge stays in.
+    paid = found["charges"] - found["models"] - STORM_CLIENTS
     return {
         "name": f"{requests:,} requests of {STORM_CLIENTS} clients in {after.seconds:.0f} s: {told}",
-        "ours": f"{answered} answers",
-        "peer": f"{paid} charges",
+        "ours": f"{found['answers']} released",
+        "peer": f"{paid} charged",
         "ratio": found["answers"] / paid,
         "target": "<= 1",
     }
