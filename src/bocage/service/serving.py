@@ -31,7 +31,7 @@ def serve(home: Home) -> None:
             host=settings.host,
             port=settings.port,
             workers=settings.workers,
-            http="h11",
+            http="bocage.service.prompt:PromptProtocol",
             ws="none",
             ssl_certfile=settings.tls_certificate or None,
             ssl_keyfile=settings.tls_key or None,
