@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import lru_cache
 
 from bocage.errors import LedgerError
 
@@ -85,14 +85,14 @@ class Scope:
         """This scope and everything above it, the table first."""
         return [Scope(self.path[:depth]) for depth in range(1, len(self.path) + 1)]
 
-    @cached_property
+    @property
     def text(self) -> str:
         """The path as ASCII JSON: no name can break it, whatever characters it has."""
-        return json.dumps(self.path, separators=(",", ":"))
+        return _written(self.path)[0]
 
-    @cached_property
+    @property
     def key(self) -> str:
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        return _written(self.path)[1]
 
     @property
     def title(self) -> str:
@@ -102,3 +102,10 @@ class Scope:
 
     def __str__(self) -> str:
         return " / ".join(self.path)
+
+
+@lru_cache(maxsize=2**12)
+def _written(path: tuple[str, ...]) -> tuple[str, str]:
+    """Text and key of a path; the same few are asked for with every charge."""
+    text = json.dumps(path, separators=(",", ":"))
+    return text, hashlib.sha256(text.encode()).hexdigest()
