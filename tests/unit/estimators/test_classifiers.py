@@ -29,6 +29,8 @@ from bocage.errors import (
     RefusedVariant,
 )
 from bocage.estimators import (
+    AdditiveClassifier,
+    AutoClassifier,
     DiffPC45Classifier,
     DiffPID3Classifier,
     DPDFClassifier,
@@ -37,7 +39,7 @@ from bocage.estimators import (
     TuningCost,
 )
 from bocage.learners import LEARNERS
-from bocage.model import Forest, Tree
+from bocage.model import AdditiveModel, Forest, Tree
 from bocage.schema import Categorical, Numeric, Schema
 
 CLASSIFIERS = [
@@ -73,7 +75,7 @@ def make(cls: type, **parameters: object) -> estimators.PrivateClassifier:
         parameters = {"trees": 1, "support": 0, **parameters}
     if cls is RandomTreesClassifier:
         return cls(SCHEMA, QUIET, **{"trees": 20, "height": 3, **parameters})
-    if cls is ReadableTreeClassifier:
+    if cls in {ReadableTreeClassifier, AdditiveClassifier, AutoClassifier}:
         return cls(SCHEMA, QUIET, **parameters)
     return cls(schema=SCHEMA, epsilon=QUIET, **{"depth": 3, **parameters})
 
@@ -102,6 +104,9 @@ def test_the_rule_behind_the_rows_is_found(cls):
     assert fitted.n_features_in_ == 3
     assert fitted.certificate_.epsilon == str(QUIET)
     assert fitted.certificate_.entry is None
+    if cls is AdditiveClassifier:
+        assert isinstance(fitted.model_, AdditiveModel)
+        return
     kind = Forest if cls in {DPDFClassifier, RandomTreesClassifier} else Tree
     assert isinstance(fitted.model_, kind)
     assert getattr(fitted, "forest_" if kind is Forest else "tree_") is fitted.model_
