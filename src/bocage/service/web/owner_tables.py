@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from anyio import to_thread
@@ -12,10 +11,9 @@ from fastapi import Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from bocage.accounting import Balance, Scope
-from bocage.engine.draft import to_toml
-from bocage.engine.profile import SIGNING, draft_schema
 from bocage.errors import BocageError, SchemaError, ServiceError
 from bocage.service import history, keys
+from bocage.service.drafts import SIGNING, draft_of
 from bocage.service.owner import Account, Owner
 from bocage.service.registry import Registered, check_name
 from bocage.service.service import Service
@@ -78,33 +76,12 @@ async def draft(request: Request, name: Text, source: Text, label: Text = "") ->
     """Step 2: a draft of the schema, for the owner to review and sign."""
     try:
         check_name(name, "a table")
-        text = await to_thread.run_sync(_draft, name, source.strip(), label.strip() or None)
+        text = await to_thread.run_sync(draft_of, name, source.strip(), label.strip() or None)
     except BocageError as error:
         given = {"name": name, "source": source, "label": label}
         return await render(request, "owner/new_table.html", 400, problem=str(error), **given)
     context = {"name": name, "source": source.strip(), "text": text, "cap": "5", "problem": ""}
     return await render(request, "owner/sign.html", signing=SIGNING, **context)
-
-
-def _draft(name: str, source: str, label: str | None) -> str:
-    if source.startswith(("postgresql://", "postgres://", "spark:")):
-        return _EMPTY.format(name=name)
-    return to_toml(draft_schema(Path(source), name, label))
-
-
-_EMPTY = """# A draft cannot be made from this source: declare what is public by hand.
-name = "{name}"
-# row_cap = 1000000
-
-[[attributes]]
-name = "sex"
-type = "categorical"
-values = ["F", "M"]
-
-[target]
-name = "label"
-values = ["no", "yes"]
-"""
 
 
 @routes.post("/tables/sign")
