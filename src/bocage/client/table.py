@@ -9,19 +9,21 @@ from typing import Any, NoReturn, cast
 from bocage.accounting import MemoryAccount
 from bocage.client.bar import bar
 from bocage.client.desk import RemoteDesk, Step, amount
-from bocage.client.jobs import Job, Progress
+from bocage.client.jobs import Job, Progress, fetch
 from bocage.client.transport import document
 from bocage.epsilon import LARGEST, Epsilon
-from bocage.errors import BocageError, PlanError
+from bocage.errors import BocageError, LearnerError, PlanError
 from bocage.learners import Learner
 from bocage.learners.base import quiet
-from bocage.model import Tree, to_dict
+from bocage.learners.batches import check_update
+from bocage.model import Forest, Tree, to_dict
 from bocage.plan import Predicate, to_text
 from bocage.plan.predicate import Value
 from bocage.private import EpsilonLike, PrivatePartition, PrivateTable
 from bocage.private.query import Place
 from bocage.private.table import Described, HasLeaves, Released
 
+MOST_LISTED = 1000  # models, the newest first
 _NOT_HERE = MemoryAccount.of(Epsilon(LARGEST))  # charges and balances are the service's
 
 
@@ -65,6 +67,7 @@ class RemoteTable(PrivateTable):
         fit: Callable[[PrivateTable, EpsilonLike, Progress], Released],  # noqa: ARG002 - runs there
         epsilon: EpsilonLike,
         progress: Progress,
+        update: Released | None = None,
     ) -> Released:
         """Run a learner at the service, with a progress bar unless `progress` is given.
 
@@ -74,23 +77,44 @@ class RemoteTable(PrivateTable):
         -------
         The service charges `epsilon` before the job begins, and runs the same learner.
         """
-        job = self.start(cast("Learner", learner), epsilon)
+        job = self.start(cast("Learner", learner), epsilon, cast("Forest | None", update))
         if progress is not quiet:
             return cast("Released", job.wait(progress))
         with bar(f"{learner.name} on {self._desk.table}") as told:
             return cast("Released", job.wait(told))
 
-    def start(self, learner: Learner, epsilon: EpsilonLike) -> Job:
-        """Start a learner at the service and do not wait: the job returned can be waited for."""
-        learner.plan(self.schema, epsilon)  # refused in the same words as there, and sooner
+    def start(self, learner: Learner, epsilon: EpsilonLike, update: Forest | None = None) -> Job:
+        """Start a learner at the service and do not wait: the job returned can be waited for.
+
+        With `update`, a forest that was grown at the service, this batch is added to it.
+        """
+        # Refused in the same words as there, and sooner.
+        if update is None:
+            learner.plan(self.schema, epsilon)
+        else:
+            check_update(learner, update, self)
         body = {
             "learner": learner.name,
             "parameters": learner.parameters(),
             "epsilon": str(Epsilon.of(epsilon)),
             "plan": self._desk.plan,
+            "update": None if update is None else self._id_of(update),
         }
         found = self._desk.link.post("tables", self._desk.table, "learn", body=body)
         return Job(self._desk.link, document(found)["status"])
+
+    def _id_of(self, forest: Forest) -> str:
+        """The service vouches for what it adds up: it takes a forest of its own, by its id."""
+        wanted = to_dict(forest)
+        for one in self._desk.link.get("models", limit=MOST_LISTED):
+            if one["learner"] == forest.certificate.learner:
+                model = fetch(self._desk.link, one["id"])
+                if to_dict(model) == wanted:
+                    return str(one["id"])
+        raise LearnerError(
+            "the forest is not among this analyst's models at the service, and no other is updated "
+            "there. Grow the first batch there too. Nothing was charged."
+        )
 
     def reserve(self, *_: object, **__: object) -> NoReturn:
         """Refused: what a learner reserves is spent beside the rows."""

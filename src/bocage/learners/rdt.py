@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from random import SystemRandom
 from typing import ClassVar
 
@@ -176,6 +177,11 @@ class RandomTrees(Learner):
         is in two batches, the forest costs everyone what their own batch cost: the maximum. The
         noise of the batches adds up; :func:`~bocage.learners.noise_after` says how much there is.
         """
+        return table.learn(self, partial(self._update, forest), epsilon, progress, update=forest)
+
+    def _update(
+        self, forest: Forest, table: PrivateTable, epsilon: EpsilonLike, progress: Progress
+    ) -> Forest:
         schema = table.schema
         self.check(schema)
         plan = self.update_plan(epsilon)

@@ -153,8 +153,12 @@ class PrivateTable(Askable):
         fit: Callable[[PrivateTable, EpsilonLike, Told], Released],
         epsilon: EpsilonLike,
         progress: Told,
+        update: Released | None = None,
     ) -> Released:
-        """Let a learner work beside the rows: here; a table behind a service sends it there."""
+        """Let a learner work beside the rows: here; a table behind a service sends it there.
+
+        `update` is the model to which these rows are added, if there is one.
+        """
         return fit(self, epsilon, progress)
 
     def spent(self) -> Epsilon:
