@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bocage.epsilon import Epsilon
@@ -40,6 +40,11 @@ class Plan:
     def share(self, level: int, question: str) -> Epsilon:
         """The share of one question."""
         return next(s.epsilon for s in self.steps if s.level == level and s.question == question)
+
+    def shared_by(self, question: str, queries: int) -> Plan:
+        """The same plan, now that it is known how many equal queries share one question's cost."""
+        steps = (replace(s, queries=queries) if s.question == question else s for s in self.steps)
+        return replace(self, steps=tuple(steps))
 
     def memo(self, **parameters: Any) -> str:
         """What the ledger keeps of the plan."""

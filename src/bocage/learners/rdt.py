@@ -118,7 +118,7 @@ class RandomTrees(Learner):
             drawn = self.structures(schema, max(rows, 1), share)
         progress(1, 2)
         counts = self._count(level, [structure.cells(schema) for structure in drawn], share)
-        certificate = self.certificate(level, plan)
+        certificate = self.certificate(level, self._asked(plan, len(drawn)))
         if level.batch is not None:
             certificate = with_batch(certificate, self._batch(level, plan, len(drawn)))
         progress(2, 2)
@@ -195,7 +195,8 @@ class RandomTrees(Learner):
         counts = [
             tree.counts[tree.is_leaf] + new for tree, new in zip(forest.trees, added, strict=True)
         ]
-        fresh = replace(self.certificate(level, plan), variant=forest.certificate.variant)
+        asked = self._asked(plan, len(forest))
+        fresh = replace(self.certificate(level, asked), variant=forest.certificate.variant)
         assert level.batch == batch  # noqa: S101 - checked above
         known = with_batch(fresh, self._batch(level, plan, len(forest)), forest.certificate)
         progress(1, 1)
@@ -208,6 +209,10 @@ class RandomTrees(Learner):
             return level.ensemble(routers, label, epsilon)
         (whole,) = level.ensemble([one_per_value(self.parts, routers)], label, epsilon)
         return np.split(whole, np.cumsum([router.count for router in routers])[:-1])
+
+    def _asked(self, plan: Plan, trees: int) -> Plan:
+        """Each tree's leaves are a question of their own, unless every record is in one tree alone."""
+        return plan.shared_by(LEAVES, trees) if self.parts is None else plan
 
     def _batch(self, level: Level, plan: Plan, trees: int) -> Batch:
         sensitivity = trees if self.parts is None else 1

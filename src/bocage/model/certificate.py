@@ -8,6 +8,7 @@ from typing import Any, Self
 from bocage.epsilon import Epsilon
 from bocage.errors import EpsilonError, ModelError
 from bocage.model import reading
+from bocage.model.relaxed import DELTA, Relaxed, relaxed
 from bocage.model.statement import sentences
 
 MOST_LINES = 2**20
@@ -159,6 +160,10 @@ class Certificate:
                 f"a certificate of {self.learner} claims epsilon={self.epsilon}, "
                 "which is not what its most expensive batch cost."
             )
+
+    def relaxed(self, delta: float = DELTA) -> Relaxed | None:
+        """The promise of the same release with a `delta`, if that has a smaller epsilon."""
+        return relaxed(self, delta)
 
     def statement(self) -> str:
         """The guarantee in plain words."""

@@ -42,6 +42,13 @@ def sentences(certificate: Certificate) -> Iterator[str]:
         for line in certificate.plan:
             shared = "" if line.queries == 1 else f" shared by {line.queries} questions"
             yield f"  level {line.level}: {line.question}: {line.epsilon}{shared} ({line.mechanism})"
+        weaker = certificate.relaxed()
+        if weaker is not None:
+            yield (
+                f"The same model is also (epsilon = {weaker.epsilon:g}, delta = {weaker.delta:g})-"
+                f"differentially private, through zero-concentrated privacy with rho = "
+                f"{float(weaker.rho):.3g}: the smaller factor holds but for a probability of delta."
+            )
         yield from _parts(certificate)
         yield _ledgers(certificate)
     if certificate.mechanisms:
