@@ -26,7 +26,7 @@ def me(client, who):
 def events(monkeypatch):
     """What happens to ledger and rows, in order."""
     happened = []
-    charge, answer = LedgerAccount.charge, DuckDBEngine.answer
+    charge, answer = LedgerAccount.enter, DuckDBEngine.answer
 
     def charges(self, *arguments):
         number = charge(self, *arguments)
@@ -37,7 +37,7 @@ def events(monkeypatch):
         happened.append("read")
         return answer(self, questions, *more)
 
-    monkeypatch.setattr(LedgerAccount, "charge", charges)
+    monkeypatch.setattr(LedgerAccount, "enter", charges)
     monkeypatch.setattr(DuckDBEngine, "answer", reads)
     return happened
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from bocage.accounting.entry import Entry
 from bocage.accounting.ledger import Ledger
 from bocage.accounting.memory import MemoryAccount
 from bocage.accounting.scope import Scope
@@ -54,7 +55,11 @@ class LedgerAccount:
         return self._scope
 
     def charge(self, epsilon: Epsilon, memo: str, request: str | None = None) -> int:
-        return self._ledger.charge(self._scope, epsilon, memo, request).number
+        return self.enter(epsilon, memo, request).number
+
+    def enter(self, epsilon: Epsilon, memo: str, request: str | None = None) -> Entry:
+        """Charge as `charge` does; return the whole entry."""
+        return self._ledger.charge(self._scope, epsilon, memo, request)
 
     def reserve(self, epsilon: Epsilon, memo: str) -> MemoryAccount:
         """Charge `epsilon` as one entry; the pieces spent of it do not wait for the disk.

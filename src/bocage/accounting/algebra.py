@@ -105,6 +105,12 @@ def require_open(path: Sequence[Balance]) -> None:
             )
 
 
+def after(path: Sequence[Balance], changed: Sequence[Balance]) -> list[Balance]:
+    """The balances of a path with those of a transition in their places."""
+    new = {balance.scope: balance for balance in changed}
+    return [new.get(balance.scope, balance) for balance in path]
+
+
 def _charge(path: Sequence[Balance], epsilon: Epsilon) -> list[Balance]:
     """Add `epsilon` at the last scope and what follows from it above.
 

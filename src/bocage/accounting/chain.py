@@ -34,6 +34,11 @@ _SELECT_ENTRY = (
     "SELECT number, time, action, COALESCE(path, '[]'), nano, memo, request, previous, hash "
     "FROM entries LEFT JOIN scopes ON scopes.key = entries.scope "
 )
+_SELECT_LAST = (
+    "SELECT (SELECT number FROM head) AS named, (SELECT hash FROM head) AS sealed, "
+    + _SELECT_ENTRY.removeprefix("SELECT ")
+    + "WHERE number >= (SELECT number FROM head) ORDER BY number LIMIT 2"
+)
 _SELECT_BALANCE = "SELECT path, spent, cap, state FROM scopes "
 
 
@@ -60,17 +65,27 @@ def append(
         first = _find_request(run, scope, check_key(request))
         if first is not None:
             _require_same(first, action, amount, memo)
+            algebra.require_open(line(run, scope))
             return first.again()
-    previous = last_entry(run)
-    for balance in algebra.transition(action, line(run, scope), amount):
-        run(
-            "INSERT INTO scopes (key, path, spent, cap, state) VALUES (?, ?, ?, ?, ?) "
-            "ON CONFLICT (key) DO UPDATE "
-            "SET spent = excluded.spent, cap = excluded.cap, state = excluded.state",
-            *(balance.scope.key, *_balance_row(balance)),
-        )
+    previous, path = last_entry(run), line(run, scope)
+    changed = algebra.transition(action, path, amount)
+    rows = ", ".join(["(?, ?, ?, ?, ?)"] * len(changed))
+    run(
+        f"INSERT INTO scopes (key, path, spent, cap, state) VALUES {rows} ON CONFLICT (key) "
+        "DO UPDATE SET spent = excluded.spent, cap = excluded.cap, state = excluded.state",
+        *(field for one in changed for field in (one.scope.key, *_balance_row(one))),
+    )
+    left = algebra.remaining(algebra.after(path, changed)) if action is Action.CHARGE else None
     entry = Entry(
-        previous.number + 1, now(), action, scope.path, amount, memo, request, previous.hash
+        previous.number + 1,
+        now(),
+        action,
+        scope.path,
+        amount,
+        memo,
+        request,
+        previous.hash,
+        left=left,
     ).sealed()
     _insert(run, entry, scope.key)
     run("UPDATE head SET number = ?, hash = ?", entry.number, entry.hash)
@@ -85,10 +100,9 @@ def head(run: Run) -> Head:
 
 def last_entry(run: Run) -> Entry:
     """The last entry, which must be the one that the head names."""
-    named = head(run)
-    rows = run(_SELECT_ENTRY + "WHERE number >= ? ORDER BY number LIMIT 2", named.number)
-    last = _entry(rows[0]) if len(rows) == 1 else None
-    if last is None or named != Head(last.number, last.digest):
+    rows = run(_SELECT_LAST)
+    last = _entry(rows[0][2:]) if len(rows) == 1 else None
+    if last is None or rows[0][:2] != (last.number, last.digest):
         raise LedgerCorrupt(
             "the end of the ledger was changed or cut off. Nothing is charged to it: "
             "verify the ledger, and restore it from a backup."
@@ -101,8 +115,9 @@ def line(run: Run, scope: Scope) -> list[Balance]:
     lineage = scope.lineage
     marks = ", ".join("?" * len(lineage))
     rows = run(_SELECT_BALANCE + f"WHERE key IN ({marks})", *(above.key for above in lineage))
-    known = {balance.scope: balance for balance in map(_balance, rows)}
-    return algebra.line(lineage, known)
+    written = {above.text: above for above in lineage}
+    known = [_balance(row, written.get(row[0])) for row in rows]
+    return algebra.line(lineage, {balance.scope: balance for balance in known})
 
 
 def balances(run: Run) -> list[Balance]:
@@ -152,16 +167,20 @@ def replay(run: Run, known: Head | None) -> Replay:
     return replayed
 
 
-def store_answer(run: Run, scope: Scope, key: str, body: bytes, number: int) -> bytes:
+def store_answer(
+    run: Run, scope: Scope, key: str, body: bytes, number: int, *, also: str | None = None
+) -> bytes:
     paid = run("SELECT 1 FROM entries WHERE number = ? AND action = ?", number, str(Action.CHARGE))
     if not paid:
         raise LedgerError(f"entry {number} is not a charge: it pays for no answer.")
-    run(
-        "INSERT INTO answers (scope, key, body, entry) VALUES (?, ?, ?, ?) "
-        "ON CONFLICT (scope, key) DO NOTHING",
-        *(scope.key, check_key(key), body, number),
+    names = {check_key(key): None, **({} if also is None else {check_key(also): None})}
+    rows = ", ".join(["(?, ?, ?, ?)"] * len(names))
+    made = run(
+        f"INSERT INTO answers (scope, key, body, entry) VALUES {rows} "
+        "ON CONFLICT (scope, key) DO NOTHING RETURNING key",
+        *(field for name in names for field in (scope.key, name, body, number)),
     )
-    kept = stored_answer(run, scope, key)
+    kept = None if (key,) in made else stored_answer(run, scope, key)
     return body if kept is None else kept
 
 
@@ -202,10 +221,11 @@ def _entry(row: tuple[Any, ...]) -> Entry:
     return read_entry(number, **fields, request=request, previous=previous, hash=digest)
 
 
-def _balance(row: tuple[Any, ...]) -> Balance:
+def _balance(row: tuple[Any, ...], known: Scope | None = None) -> Balance:
+    """A balance on record; `known` is its scope where the path need not be read again."""
     path, spent, cap, state = row
     try:
-        scope = Scope(tuple(json.loads(path)))
+        scope = known or Scope(tuple(json.loads(path)))
         return Balance(scope, Epsilon(spent), None if cap is None else Epsilon(cap), State(state))
     except (ValueError, TypeError, BocageError) as error:
         raise LedgerCorrupt("a balance of the ledger cannot be read. Verify it.") from error

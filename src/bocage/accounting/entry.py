@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +17,8 @@ VERSION = 1
 BEFORE_ALL = "0" * 64
 LONGEST_MEMO = 2**20
 LONGEST_KEY = 200
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class Entry:
     repeated
         True when `charge` found this entry under the same request and charged nothing. Not part
         of the record.
+    left
+        What remained right after a charge that was made now. Not part of the record.
     """
 
     number: int
@@ -55,6 +60,7 @@ class Entry:
     previous: str
     hash: str = ""
     repeated: bool = field(default=False, compare=False)
+    left: Epsilon | None = field(default=None, compare=False)
 
     @property
     def digest(self) -> str:
@@ -69,7 +75,7 @@ class Entry:
             self.request,
             self.previous,
         ]
-        return hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
+        return hashlib.sha256(_COMPACT.encode(content).encode()).hexdigest()
 
     def sealed(self) -> Entry:
         return replace(self, hash=self.digest)
@@ -90,7 +96,7 @@ class Entry:
             "previous": self.previous,
             "hash": self.hash,
         }
-        return json.dumps(content, separators=(",", ":"))
+        return _COMPACT.encode(content)
 
 
 def read_entry(number: Any, **fields: Any) -> Entry:
@@ -127,7 +133,7 @@ def check_key(key: str) -> str:
 def _check_text(text: str, what: str, longest: int) -> str:
     """Refuse text that one of the databases could not give back as it came."""
     storable = isinstance(text, str) and "\0" not in text
-    if not storable or any("\ud800" <= letter <= "\udfff" for letter in text):
+    if not storable or not (text.isascii() or _SURROGATE.search(text) is None):
         raise LedgerError(f"{what} must be text without NUL and lone surrogates.")
     if len(text) > longest:
         raise LedgerError(f"{what} may have {longest} characters, not {len(text)}.")

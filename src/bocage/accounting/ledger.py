@@ -81,7 +81,7 @@ class Ledger:
             Public text, as a rule the plan of the question as canonical JSON.
         request
             A key of the caller. Under the same key and scope, the same charge is made once: its
-            first entry comes back with `repeated` set.
+            first entry comes back with `repeated` set, unless the scope is closed by now.
 
         Raises
         ------
@@ -108,9 +108,7 @@ class Ledger:
         never pays for two draws of noise, even if two processes computed the same question.
         """
         with self._store.write() as run:
-            if also is not None:
-                chain.store_answer(run, scope, also, body, number)
-            return chain.store_answer(run, scope, key, body, number)
+            return chain.store_answer(run, scope, key, body, number, also=also)
 
     def stored_answer(self, scope: Scope, key: str) -> bytes | None:
         """The answer that is kept for this scope and key, free of charge.

@@ -81,9 +81,9 @@ class Scope:
         return len(self.path) <= 2
 
     @property
-    def lineage(self) -> list[Scope]:
+    def lineage(self) -> tuple[Scope, ...]:
         """This scope and everything above it, the table first."""
-        return [Scope(self.path[:depth]) for depth in range(1, len(self.path) + 1)]
+        return _lineage(self.path)
 
     @property
     def text(self) -> str:
@@ -102,6 +102,11 @@ class Scope:
 
     def __str__(self) -> str:
         return " / ".join(self.path)
+
+
+@lru_cache(maxsize=2**12)
+def _lineage(path: tuple[str, ...]) -> tuple[Scope, ...]:
+    return tuple(Scope(path[:depth]) for depth in range(1, len(path) + 1))
 
 
 @lru_cache(maxsize=2**12)

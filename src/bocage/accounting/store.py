@@ -83,6 +83,12 @@ class Store(ABC):
         """
         return self._writers.write()
 
+    def look(self, sql: str, *values: Value) -> list[tuple[Any, ...]]:
+        """Run one statement that reads: it sees one consistent state without a transaction."""
+        connection, rows = self._first(sql, values)
+        self.give_back(connection)
+        return rows
+
     @contextmanager
     def read(self) -> Iterator[Run]:
         """See one consistent state, without waiting for writers."""
@@ -113,11 +119,17 @@ class Store(ABC):
         return connection
 
     def _begin(self, begin: str) -> Any:
-        """Take an idle connection or make one; replace one that a restarted server has dropped."""
+        return self._first(begin, ())[0]
+
+    def _first(self, sql: str, values: tuple[Value, ...]) -> tuple[Any, list[tuple[Any, ...]]]:
+        """Run the first statement on an idle connection, or on a new one.
+
+        One that a restarted server has dropped is replaced.
+        """
         while True:
             connection, reused = self._take()
             try:
-                self.run(connection, begin, ())
+                rows = self.run(connection, sql, values)
             except BaseException as error:
                 self.discard(connection)
                 if not isinstance(error, self.database_error):
@@ -125,7 +137,7 @@ class Store(ABC):
                 if not (reused and self.lost(connection)):
                     raise self.explain(error, committing=False) from error
             else:
-                return connection
+                return connection, rows
 
     def _take(self) -> tuple[Any, bool]:
         with self._lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from html import escape
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from bocage.errors import PlanError
 
 Value = int | float | str
+_WRITER = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 
 
 class Kind(StrEnum):
@@ -104,7 +105,7 @@ class Answer:
         return replace(self, kind=kind, **changes)
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+        return _WRITER.encode(vars(self))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Answer:

@@ -21,6 +21,7 @@ from bocage.private.query import Fit, Place, Query, Terms
 
 _LOG = logging.getLogger("bocage.private")
 _LONGEST_MEMO = 16_384
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 Drawn = TypeVar("Drawn")
 
 
@@ -63,7 +64,8 @@ class LiveDesk:
     def ask(self, query: Query, place: Place, account: Account, *, fresh: bool) -> Answer:
         self._check(query, place)
         facts = facts_of(self.terms, query, place)
-        key, memo = key_of(facts), memo_of(facts)
+        text = canonical(facts)
+        key, memo = _digest(text), text if len(text) <= _LONGEST_MEMO else memo_of(facts)
         if self.remember and not fresh and (kept := account.stored_answer(key)) is not None:
             answer = Answer.from_json(kept).as_kind(Kind.STORED, cost="0")
         else:
@@ -178,11 +180,15 @@ def facts_of(terms: Terms, query: Query, place: Place) -> dict[str, Any]:
 
 
 def key_of(facts: dict[str, Any]) -> str:
-    return hashlib.sha256(canonical(facts).encode()).hexdigest()
+    return _digest(canonical(facts))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def canonical(facts: dict[str, Any]) -> str:
-    return json.dumps(facts, sort_keys=True, separators=(",", ":"))
+    return _CANONICAL.encode(facts)
 
 
 def memo_of(facts: dict[str, Any]) -> str:

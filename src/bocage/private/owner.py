@@ -40,18 +40,22 @@ class ProtectedTable:
         name: str,
         budget: EpsilonLike | None = None,
         *,
-        through: Callable[[Account], Account] | None = None,
+        through: Callable[[LedgerAccount], Account] | None = None,
     ) -> PrivateTable:
         """The table as one analyst sees it, with a budget below the cap over all analysts.
 
         Without `budget` the analyst must have an account. `through` puts something between the
-        questions and the account, such as a service that has to know what was charged.
+        questions and the account, such as a service that has to know what was charged; whether
+        there is an account is then found out by the first charge.
         """
-        cap = None if budget is None else Epsilon.of(budget)
-        scope = self._ledger.analyst(self._scope, name, cap)
+        if budget is None and through is not None:
+            scope = self._scope.analyst(name)
+        else:
+            cap = None if budget is None else Epsilon.of(budget)
+            scope = self._ledger.analyst(self._scope, name, cap)
         if self._desk.terms.batch is not None:
             scope = scope.partition(BATCHES).part(self._desk.terms.batch)
-        account: Account = LedgerAccount(self._ledger, scope)
+        account = LedgerAccount(self._ledger, scope)
         return PrivateTable(self._desk, through(account) if through else account, WHOLE)
 
     def freeze(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bocage.accounting import Account, MemoryAccount, Scope
+from bocage.accounting import LedgerAccount, MemoryAccount, Scope
 from bocage.epsilon import Epsilon
 
 
@@ -30,6 +30,8 @@ class Admission:
         is drawn once: for questions asked afresh.
     entry
         The ledger entry that pays, once there is one.
+    left
+        What the account had left right after the charge, if it was made by this very request.
     kept
         The answer that is kept under the request.
     """
@@ -39,12 +41,17 @@ class Admission:
     keep: bool = False
     digest: str = ""
     entry: int | None = None
+    left: Epsilon | None = None
     kept: bytes | None = None
 
     @property
     def name(self) -> str:
         """The key under which the answer to the request is kept."""
         return f"request {self.digest} {self.request}"
+
+
+class Answered(Exception):
+    """The request was answered before: `Admission.kept` is what it gets."""
 
 
 class WatchedAccount:
@@ -55,7 +62,7 @@ class WatchedAccount:
     It adds nothing to and takes nothing from what is charged: every call goes to the account.
     """
 
-    def __init__(self, account: Account, admission: Admission) -> None:
+    def __init__(self, account: LedgerAccount, admission: Admission) -> None:
         self._account, self._admission = account, admission
 
     @property
@@ -63,10 +70,15 @@ class WatchedAccount:
         return self._account.scope
 
     def charge(self, epsilon: Epsilon, memo: str, request: str | None = None) -> int:
-        number = self._account.charge(epsilon, memo, request or self._admission.request)
-        self._admission.entry = number
-        self._admission.admitted(number)
-        return number
+        admission = self._admission
+        entry = self._account.enter(epsilon, memo, request or admission.request)
+        if entry.repeated and admission.keep:
+            admission.kept = self._account.stored_answer(admission.name)
+            if admission.kept is not None:
+                raise Answered
+        admission.entry, admission.left = entry.number, entry.left
+        admission.admitted(entry.number)
+        return entry.number
 
     def reserve(self, epsilon: Epsilon, memo: str) -> MemoryAccount:
         number = self.charge(epsilon, memo)
@@ -82,7 +94,8 @@ class WatchedAccount:
         return self._account.spent()
 
     def remaining(self) -> Epsilon:
-        return self._account.remaining()
+        left, self._admission.left = self._admission.left, None  # known without asking, once
+        return self._account.remaining() if left is None else left
 
     def store_answer(self, key: str, body: bytes, number: int, also: str | None = None) -> bytes:
         if not self._admission.keep:
@@ -90,10 +103,6 @@ class WatchedAccount:
         name = self._admission.name  # one wait for the disk, not two
         self._admission.kept = self._account.store_answer(name, body, number, also=key)
         return self._admission.kept
-
-    def kept(self) -> bytes | None:
-        """What is kept under the request, if it was answered before."""
-        return self._account.stored_answer(self._admission.name)
 
     def stored_answer(self, key: str) -> bytes | None:
         return self._account.stored_answer(key)

@@ -19,6 +19,7 @@ from anyio import to_thread
 
 from bocage.errors import AccessDenied, BocageError, RequestInvalid, ScopeClosed
 from bocage.service import keys, problems
+from bocage.service.direct import Direct
 from bocage.service.limits import Buckets, Limited, sender
 from bocage.service.sessions import Session, session_cookie
 
@@ -53,7 +54,7 @@ class Gate:
 
     def __init__(self, app: Callable[..., Awaitable[None]], service: Service) -> None:
         settings = service.settings
-        self._app, self._service = app, service
+        self.app, self.direct, self._service = app, Direct(service), service
         self._quantum = settings.padding_milliseconds / 1000
         self._rates = service.rates
         self._failed = Buckets(FAILED_KEYS_PER_SECOND / settings.workers, FAILED_KEYS_BURST)
@@ -63,7 +64,8 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
+            self.direct.close()
         elif scope["type"] == "http":
             await _Passage(self, scope, receive, send).run()
         else:  # a websocket: there is none
@@ -82,7 +84,11 @@ class Gate:
             self._refuse_key(host)
         if seconds := self._rates.take(keys.digest(key)):
             raise Limited("too many requests with this key.", seconds)
-        analyst = await to_thread.run_sync(self._service.registry.authenticate, key)
+        registry = self._service.registry
+        if registry.at_hand:  # a look into a local file waits for nobody: no thread is needed
+            analyst = registry.authenticate(key)
+        else:
+            analyst = await to_thread.run_sync(registry.authenticate, key)
         if analyst is None:
             self._refuse_key(host)
         if analyst.state != "open":
@@ -145,7 +151,8 @@ class _Passage:
                 self._analyst = await self._gate.admit(self._scope)
                 self._scope.setdefault("state", {})["analyst"] = self._analyst
             body = await self._body(self._gate.body_limit(path))
-            await self._gate._app(self._scope, self._replay(body), self._answer)  # noqa: SLF001 - its own gate
+            if not await self._gate.direct.answer(self._scope, body, self._answer):
+                await self._gate.app(self._scope, self._replay(body), self._answer)
         except _TooLarge as error:
             await self._refuse(error, 413)
         except BocageError as error:

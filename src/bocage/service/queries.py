@@ -11,7 +11,7 @@ from bocage.model import Released, from_dict
 from bocage.model.files import parse
 from bocage.private import Answer, Kind, PrivatePartition
 from bocage.service import plans, wire
-from bocage.service.accounts import Admission
+from bocage.service.accounts import Admission, Answered
 from bocage.service.problems import shielded
 
 if TYPE_CHECKING:
@@ -47,22 +47,21 @@ def _release(
     digest = digest_of(table, request)
     once = f"fresh {key}" if request.fresh and key is not None else key  # no key has a space
     admission = Admission(once, keep=request.fresh and key is not None, digest=digest)
-    whole, account = service.tables.asked_by(analyst, table, admission)
+    whole, account = service.tables.charged_by(analyst, table, admission)
     if key is not None:
         service.records.bind(analyst, key, digest)
-    if admission.keep and (kept := account.kept()) is not None:
-        return Answer.from_json(kept).as_kind(Kind.RELEASE, remaining=str(account.remaining()))
     steps = expand(service, analyst, table, request.plan)
     here = plans.resolve(whole, steps, finder(service, analyst))
     with shielded(admission):
         try:
             answer = plans.ask(here, request.ask, fresh=request.fresh)
+            left = answer.remaining
+        except Answered:
+            left = str(account.remaining())
         except LedgerError as error:
             raise conflict_of(error) from None
         if admission.kept is not None:
-            answer = Answer.from_json(admission.kept).as_kind(
-                Kind.RELEASE, remaining=answer.remaining
-            )
+            answer = Answer.from_json(admission.kept).as_kind(Kind.RELEASE, remaining=left)
     if answer.kind is Kind.STORED and key is not None:
         answer = _own(service, answer, key)
     return answer

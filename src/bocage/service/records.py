@@ -118,19 +118,21 @@ class Records:
         outlive the machine.
         """
         with self._quick.write() as run:
-            rows = run(
+            if run(
+                "INSERT INTO requests VALUES (?, ?, ?, ?, ?) "
+                "ON CONFLICT (analyst, key) DO NOTHING RETURNING 1",
+                *(analyst, key, digest, job, int(time.time())),
+            ):
+                return job
+            ((bound, earlier),) = run(
                 "SELECT digest, job FROM requests WHERE analyst = ? AND key = ?", analyst, key
             )
-            if rows and rows[0][0] != digest:
-                raise RequestConflict(
-                    "this idempotency key stands for another request. Take a new key for a new "
-                    "request. Nothing was charged."
-                )
-            if rows:
-                return str(rows[0][1])
-            row = (analyst, key, digest, job, int(time.time()))
-            run("INSERT INTO requests VALUES (?, ?, ?, ?, ?)", *row)
-        return job
+        if bound != digest:
+            raise RequestConflict(
+                "this idempotency key stands for another request. Take a new key for a new "
+                "request. Nothing was charged."
+            )
+        return str(earlier)
 
     # Jobs
 

@@ -50,6 +50,7 @@ class Registry:
 
     def __init__(self, target: str, *, create: bool = False) -> None:
         self._store = open_store(target, create=create)
+        self.at_hand = not target.startswith(("postgresql://", "postgres://"))  # a local file
 
     # Tables
 
@@ -134,11 +135,10 @@ class Registry:
     def authenticate(self, key: str) -> Analyst | None:
         """Whose key this is. The hash finds the row by a prefix; all of it is then compared."""
         digest = keys.digest(key)
-        with self._store.read() as run:
-            rows = run(
-                "SELECT digest, name, state, added, rotated FROM analysts WHERE prefix = ?",
-                digest[: keys.PREFIX_DIGITS],
-            )
+        rows = self._store.look(
+            "SELECT digest, name, state, added, rotated FROM analysts WHERE prefix = ?",
+            digest[: keys.PREFIX_DIGITS],
+        )
         found = keys.matching(digest, [row[0] for row in rows])
         return next((Analyst(*row[1:]) for row in rows if row[0] == found), None)
 
@@ -159,6 +159,14 @@ class Registry:
                 *(analyst, table),
             )
         return (Registered(*rows[0][:-1]), rows[0][-1]) if rows else None
+
+    def grant_state(self, analyst: str, table: str) -> str | None:
+        """Whether the grant of a table that is there is open or revoked; None without one."""
+        rows = self._store.look(
+            'SELECT state FROM grants JOIN tables ON "table" = name WHERE analyst = ? AND name = ?',
+            *(analyst, table),
+        )
+        return str(rows[0][0]) if rows else None
 
     def grant(self, analyst: str, table: str) -> None:
         with self._store.write() as run:

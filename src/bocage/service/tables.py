@@ -6,7 +6,7 @@ import logging
 import threading
 from dataclasses import replace
 
-from bocage.accounting import Account, Ledger, Scope, State
+from bocage.accounting import Account, Ledger, LedgerAccount, Scope, State
 from bocage.errors import BocageError, NotFound, ScopeClosed, Unavailable
 from bocage.private import PrivateTable, ProtectedTable, protect
 from bocage.service.accounts import Admission, WatchedAccount
@@ -73,15 +73,13 @@ class Tables:
         found = self._registry.granted(analyst, name)
         if found is not None:
             return found[0], self._state(found[0], analyst, found[1])
-        raise NotFound(f"there is no table {name!r} for this key. GET /v1/tables lists yours.")
+        raise _not_there(name)
 
     def require_open(self, analyst: str, name: str) -> Registered:
         """The table, if the analyst may use it now."""
         table, state = self.registered(analyst, name)
         if state != "open":
-            raise ScopeClosed(
-                f"table {name!r} is {state}. Ask the data owner. Nothing was charged."
-            )
+            raise _closed(name, state)
         return table
 
     def asked_by(
@@ -89,13 +87,29 @@ class Tables:
     ) -> tuple[PrivateTable, WatchedAccount]:
         """A table as an analyst may ask it, and the account that it charges."""
         self.require_open(analyst, name)
+        return self._opened(analyst, name, admission or Admission())
+
+    def charged_by(
+        self, analyst: str, name: str, admission: Admission
+    ) -> tuple[PrivateTable, WatchedAccount]:
+        """The same for who will charge it: the ledger itself refuses what is closed by then."""
+        state = self._registry.grant_state(analyst, name)
+        if state is None:
+            raise _not_there(name)
+        if state != "open":
+            raise _closed(name, state)
+        return self._opened(analyst, name, admission)
+
+    def _opened(
+        self, analyst: str, name: str, admission: Admission
+    ) -> tuple[PrivateTable, WatchedAccount]:
         opened = self._open.get(name)
         if opened is None:
             raise Unavailable(f"table {name!r} is being opened. Try again in a moment.")
         watched: list[WatchedAccount] = []
 
-        def through(account: Account) -> Account:
-            watched.append(WatchedAccount(account, admission or Admission()))
+        def through(account: LedgerAccount) -> Account:
+            watched.append(WatchedAccount(account, admission))
             return watched[0]
 
         table = opened[1].analyst(analyst, through=through)
@@ -119,6 +133,14 @@ class Tables:
             if state in states:
                 return state.value
         return "revoked" if State.ABSENT in states else "open"
+
+
+def _not_there(name: str) -> NotFound:
+    return NotFound(f"there is no table {name!r} for this key. GET /v1/tables lists yours.")
+
+
+def _closed(name: str, state: str) -> ScopeClosed:
+    return ScopeClosed(f"table {name!r} is {state}. Ask the data owner. Nothing was charged.")
 
 
 def _same(one: Registered, other: Registered) -> bool:

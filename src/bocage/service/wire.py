@@ -64,6 +64,9 @@ __all__ = [
     "WhereStep",
 ]  # travel too, and are defined next door
 
+KEY_PATTERN = "[!-~]{1,100}"  # of an idempotency key
+NAME_PATTERN = "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"  # of a table
+
 
 class QueryRequest(Document):
     """One question: where it is asked, what, and whether it is released, priced or rehearsed."""

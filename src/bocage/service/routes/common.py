@@ -53,9 +53,9 @@ IdempotencyKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        pattern=r"^[!-~]{1,100}$",
+        pattern=f"^{wire.KEY_PATTERN}$",
         description="The same key and the same request: charged once, and the same answer.",
     ),
 ]
-TableName = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+TableName = Annotated[str, Path(pattern=f"^{wire.NAME_PATTERN}$")]
 Id = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]

@@ -1,0 +1,96 @@
+"""The short way of a question: most requests are one, and most of them are in order."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from bocage.service import bodies, queries, wire
+
+if TYPE_CHECKING:
+    from bocage.service.service import Service
+
+_PATH = re.compile(rf"/v1/tables/({wire.NAME_PATTERN})/query")
+_HEADER, _KEY = b"idempotency-key", re.compile(wire.KEY_PATTERN)
+
+
+@dataclass(frozen=True)
+class _Route:
+    """What log and metrics call the way."""
+
+    path: str = "/v1/tables/{table}/query"
+
+
+_ROUTE = _Route()
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question as it came, read and checked."""
+
+    table: str
+    request: wire.QueryRequest
+    key: str | None
+
+
+class Direct:
+    """Answers questions that are in order, without the layers of the application.
+
+    What is not in order is left to the application: its route reads the same request, by the same
+    rules, and says what is wrong with it.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._threads = ThreadPoolExecutor(service.settings.threads, thread_name_prefix="question")
+
+    async def answer(
+        self,
+        scope: MutableMapping[str, Any],
+        body: bytes,
+        send: Callable[[MutableMapping[str, Any]], Awaitable[None]],
+    ) -> bool:
+        """Answer a question, or leave the request alone; whether it was answered."""
+        asked = _read(scope, body, self._service.settings.json_depth)
+        if asked is None:
+            return False
+        scope["route"] = _ROUTE
+        analyst = scope["state"]["analyst"]
+        work = partial(self._work, analyst, asked)
+        content = await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        headers = [
+            (b"content-length", str(len(content)).encode()),
+            (b"content-type", b"application/json"),
+        ]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": content})
+        return True
+
+    def _work(self, analyst: str, asked: _Asked) -> bytes:
+        answer = queries.query(self._service, analyst, asked.table, asked.request, asked.key)
+        return answer.to_json().encode()
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _read(scope: MutableMapping[str, Any], body: bytes, depth: int) -> _Asked | None:
+    place = _PATH.fullmatch(scope["path"])
+    if place is None or scope["method"] != "POST":
+        return None
+    kinds = [value for name, value in scope["headers"] if name == b"content-type"]
+    keys = [value.decode("latin-1") for name, value in scope["headers"] if name == _HEADER]
+    if kinds != [b"application/json"] or len(keys) > 1 or not all(map(_KEY.fullmatch, keys)):
+        return None
+    try:
+        request = wire.QueryRequest.model_validate(bodies.parse(body, depth))
+    except (bodies.Refused, ValidationError):
+        return None
+    return _Asked(place[1], request, keys[0] if keys else None)
