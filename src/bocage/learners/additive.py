@@ -8,7 +8,7 @@ and an analysis in which the change of the curvature costs nothing; see
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
+from math import ceil, log
 from typing import ClassVar
 
 import numpy as np
@@ -32,10 +32,13 @@ from bocage.schema import Categorical, Schema
 
 CLASSES, FIT = "class counts", "all tables at once"
 CELLS = ("auto", "few", "stacked")
+SHARES = (3, 97)  # per cent of epsilon: class counts, tables
 FEW = 8  # cells of a numeric attribute
+LITTLE = 10  # records times epsilon for each parameter, below which these are halved
 STACK = (2, 4, 8, 16, 32)  # sizes of the tables that are added up for one
 ENOUGH = 300  # records times epsilon for each parameter, from which on numeric cells are stacked
 MOST_SCORES = 5000  # scores of all tables together
+FEWEST = 40  # records times epsilon that are assumed at least: fewer teach nothing
 RAREST = 0.005  # share of a label that the prior does not go below
 
 
@@ -47,15 +50,16 @@ class Additive(Learner):
     ----------
     cells
         How numeric attributes are cut: ``"few"`` (8 cells of equal width), ``"stacked"`` (tables of
-        2, 4, ... 32 cells that add up), or ``"auto"``: stacked where there is enough data.
+        2, 4, ... 32 cells that add up), or ``"auto"``: stacked where there is enough data, 4 or 2
+        cells where there is little.
     attributes
         Those that have a table; None for all.
 
     Privacy
     -------
-    5 % of epsilon pay for the class counts (sensitivity 1, discrete Laplace). They give the number
-    of rows, which sets penalties and the cells of numeric attributes, and the prior odds; both are
-    post-processing. The rest pays for one release of all tables, whose proof is that of
+    3 % of epsilon pay for the class counts (sensitivity 1, discrete Laplace). They give the number
+    of rows, which sets penalties and the cells of numeric attributes, and the prior odds, pulled
+    towards equal ones by what the noise of the counts makes of them; all that is post-processing. The rest pays for one release of all tables, whose proof is that of
     :class:`~bocage.private.additive.AdditiveFit`. Sequential composition of the two.
     """
 
@@ -79,7 +83,7 @@ class Additive(Learner):
             )
         Design(tuple(largest), label_of(schema).cells).check(schema)  # before anything is charged
         budget = budget_of(epsilon, 400, self.name)
-        classes, fit = budget.split([1, 19])
+        classes, fit = budget.split(SHARES)
         return Plan(
             self.name,
             budget,
@@ -95,24 +99,33 @@ class Additive(Learner):
         plan = self.plan(table.schema, epsilon)
         start = self.reserve(table, plan)
         progress(0, 2)
-        counts = start.counts(label_of(table.schema).name, plan.share(0, CLASSES))[0]
+        share, certificate = plan.share(0, CLASSES), self.certificate(start, plan)
+        counts = start.counts(label_of(table.schema).name, share)[0]
         progress(1, 2)
-        model = self.tables(start, counts, plan.share(0, FIT), self.certificate(start, plan))
+        model = self.tables(
+            start, counts, plan.share(0, FIT), certificate, deviation=start.deviation(share)
+        )
         progress(2, 2)
         return model
 
     def tables(
-        self, level: Level, counts: IntArray, epsilon: Epsilon, certificate: Certificate
+        self,
+        level: Level,
+        counts: IntArray,
+        epsilon: Epsilon,
+        certificate: Certificate,
+        *,
+        deviation: float,
     ) -> AdditiveModel:
-        """Fit all tables at once, given noisy class counts."""
+        """Fit all tables at once, given class counts with noise of that deviation."""
         schema, label = level.schema, label_of(level.schema)
-        rows = max(int(counts.sum()), 10)
-        prior = self.prior(counts, rows)
+        rows = max(int(counts.sum()), ceil(FEWEST / float(epsilon)))
+        prior = self.prior(counts, rows, deviation)
         blocks = self.blocks(schema, self.check(schema), rows, float(epsilon))
         intercept, tables = level.additive(blocks, label.name, prior, rows, epsilon)
         return AdditiveModel(
             schema,
-            _every_label(intercept + prior, label.cells),
+            _every_label(intercept, label.cells),
             tuple(
                 Term(block.columns, block.cells, _every_label(scores, label.cells))
                 for block, scores in zip(blocks, tables, strict=True)
@@ -124,14 +137,12 @@ class Additive(Learner):
         self, schema: Schema, names: tuple[str, ...], rows: int, epsilon: float
     ) -> list[Block]:
         """The terms: every value of a categorical attribute, cells of a numeric one."""
-        stacked = self.cells == "stacked"
+        few, stacked = FEW, self.cells == "stacked"
         if self.cells == "auto":
-            sizes = [
-                column.cells if isinstance(column, Categorical) else min(FEW, column.cells)
-                for column in (schema[name] for name in names)
-            ]
-            parameters = sum(size - 1 for size in sizes) * (label_of(schema).cells - 1)
-            stacked = rows * epsilon >= ENOUGH * parameters
+            support = rows * epsilon
+            stacked = support >= ENOUGH * self.numbers(schema, names, few)
+            while few > 2 and support < LITTLE * self.numbers(schema, names, few):
+                few //= 2
         found = []
         for name in names:
             column = schema[name]
@@ -140,17 +151,31 @@ class Additive(Learner):
             elif stacked:
                 levels = tuple(size for size in STACK if size <= column.cells)
             else:
-                levels = (min(FEW, column.cells),)
+                levels = (min(few, column.cells),)
             found.append(Block((name,), (levels[-1],), levels))
         return found
 
     @staticmethod
-    def prior(counts: IntArray, rows: int) -> IntArray:
-        """The logarithms of the labels' odds before anything is known of a record, on the grid."""
-        shares = np.maximum(counts, max(1.0, RAREST * rows))
+    def numbers(schema: Schema, names: tuple[str, ...], few: int) -> int:
+        """How many numbers the tables have, if numeric attributes have so few cells."""
+        columns = [schema[name] for name in names]
+        sizes = [c.cells if isinstance(c, Categorical) else min(few, c.cells) for c in columns]
+        return sum(size - 1 for size in sizes) * (label_of(schema).cells - 1)
+
+    @staticmethod
+    def prior(counts: IntArray, rows: int, deviation: float) -> IntArray:
+        """The logarithms of the labels' odds before anything is known of a record, on the grid.
+
+        Shares are pulled towards equal ones by the variance of their noise against that of shares
+        of which all are equally likely.
+        """
+        labels = len(counts)
+        noise = (deviation / rows) ** 2 * (labels + 1) * labels
+        pulled = 1 / labels + (counts - counts.mean()) / rows / (1 + noise)
+        shares = np.maximum(pulled, max(1 / rows, RAREST))
         scores = np.array([round(log(share / shares.sum()) * 2**GRID_BITS) for share in shares])
-        used = scores[len(scores) - fit_columns(len(scores)) :]
-        return used - (scores[0] if len(used) < len(scores) else 0)
+        used = scores[labels - fit_columns(labels) :]
+        return used - (scores[0] if len(used) < labels else 0)
 
 
 def _every_label(scores: IntArray, labels: int) -> IntArray:

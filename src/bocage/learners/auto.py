@@ -102,6 +102,7 @@ class Auto(Learner):
         start = self.reserve(table, plan)
         progress(0, 2)
         counts = start.counts(label.name, plan.share(0, CLASSES))[0]
+        noise = start.deviation(plan.share(0, CLASSES))
         rows, rest = max(int(counts.sum()), 10), plan.share(0, MODEL)
         progress(1, 2)
         certificate = self.certificate(start, plan)
@@ -109,10 +110,10 @@ class Auto(Learner):
         if tables and rows * float(rest) >= TRIAL * self.parameters_of(schema):
             first, second, compare, rest = rest.split(SHARES)
             tree = self.grow(start, rows, first, certificate)
-            other = self.additive.tables(start, counts, second, certificate)
+            other = self.additive.tables(start, counts, second, certificate, deviation=noise)
             tables = start.compare(other, tree, label.name, compare) > MARGIN * rows
         model: Released = (
-            self.additive.tables(start, counts, rest, certificate)
+            self.additive.tables(start, counts, rest, certificate, deviation=noise)
             if tables
             else self.grow(start, rows, rest, certificate)
         )

@@ -28,12 +28,13 @@ class AdditiveFit(Fit[Fitted]):
     """Logistic (two labels) or multinomial loss over one table per term, minimized once with noise.
 
     A row's score for a label is a public prior, plus an intercept, plus one entry of each table. The
-    tables are centered. With w for all parameters and L_r for the logarithmic loss of row r,
+    tables are centered. Where little data makes penalties large, all of these are scaled down
+    together: the prior too, by what the penalties leave of a table on average. With w for all parameters and L_r for the logarithmic loss of row r,
 
         w* = argmin  sum_r L_r(w) + 1/2 sum_t lambda_t |w_t|**2 + <beta, w>,
 
     and what is released is w*, the levels of each term added up and rounded to multiples of
-    ``2**-GRID_BITS``.
+    ``2**-GRID_BITS``, with the prior on top of the intercept.
 
     Parameters
     ----------
@@ -124,10 +125,10 @@ class AdditiveFit(Fit[Fitted]):
 
         design, calibration = self.design(terms.schema), self.calibration(terms)
         rows = CellRows(read, design, terms.schema)
-        prior = np.array(self.prior, np.int64)
+        prior = np.rint(np.array(self.prior) * calibration.kept).astype(np.int64)
         problem = Problem(rows, design, calibration, prior, noise.perturb(calibration.bodies))
         entries = rounded_minimum(problem).astype(np.int64)
-        return entries[0], np.split(entries[1:], design.offsets[1:].tolist())
+        return prior + entries[0], np.split(entries[1:], design.offsets[1:].tolist())
 
 
 def fit_columns(labels: int) -> int:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 from math import ceil, prod
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from bocage.schema import Categorical, Schema
 PENALTY_BITS = 10  # penalties are whole numbers of 2**-PENALTY_BITS
 MOST_CURVATURE = 2**25  # numbers; a quarter of a gigabyte
 _SIMILAR = Fraction(3, 2)  # tables whose sizes differ by no more share their noise
+_INTERCEPT = Fraction(3, 10)  # of a table's share of the noise budget: the prior does its work
 _PRODUCT_LABELS = 3  # up to so many labels each column is a table of its own
 
 
@@ -157,11 +159,14 @@ class Calibration:
         What is drawn, and which fitted tables the tables drawn are, in their order.
     penalties
         Of each fitted table, in units of ``2**-PENALTY_BITS``.
+    kept
+        How much of a table its penalty leaves, on average, if its cells have average curvature.
     """
 
     bodies: tuple[Body, ...]
     order: tuple[int, ...]
     penalties: tuple[int, ...]
+    kept: float
 
 
 def calibrate(design: Design, epsilon: Fraction, rows: int, shrinkage: int) -> Calibration:
@@ -175,6 +180,8 @@ def calibrate(design: Design, epsilon: Fraction, rows: int, shrinkage: int) -> C
 
     Beyond that, a penalty that is `shrinkage` times the variance of the noise over the curvature
     of an average cell keeps the noise of small cells out of the model.
+
+    How the rates are shared out is free: every table has the same share, and the intercept less.
     """
     sizes, labels = design.sizes, design.labels
     squares = sum((1 - Fraction(1, size) if size > 1 else Fraction(1)) for size in sizes)
@@ -184,7 +191,8 @@ def calibrate(design: Design, epsilon: Fraction, rows: int, shrinkage: int) -> C
     groups = _groups(sizes) if design.reference else [[i] for i in range(len(sizes))]
     bodies: list[Body] = []
     for group in groups:
-        share = rate * len(group) / len(sizes)
+        parts = len(group) if group[0] else _INTERCEPT
+        share = rate * parts / (len(sizes) - 1 + _INTERCEPT)
         if design.reference:
             bodies.append(Tables(share, tuple(sizes[i] for i in group), design.columns))
         else:
@@ -196,7 +204,12 @@ def calibrate(design: Design, epsilon: Fraction, rows: int, shrinkage: int) -> C
         max(floor, ceil(shrinkage * spread[i] ** 2 * factor * size / rows * 2**PENALTY_BITS))
         for i, size in enumerate(sizes)
     ]
-    return Calibration(tuple(bodies), order, tuple(penalties))
+    weights = [
+        penalty / 2**PENALTY_BITS * factor * size / rows
+        for penalty, size in zip(penalties, sizes, strict=True)
+    ]
+    kept = fmean(1 / (1 + weight) for weight in weights[1:])
+    return Calibration(tuple(bodies), order, tuple(penalties), kept)
 
 
 def _groups(sizes: tuple[int, ...]) -> list[list[int]]:

@@ -15,6 +15,7 @@ from bocage.learners.additive import CLASSES, FIT
 from bocage.mechanisms import Adjacency, OpenDPNoise, SystemNoise
 from bocage.model import AdditiveModel
 from bocage.private import Kind
+from bocage.private.additive import AdditiveFit
 from bocage.private.desk import LiveDesk
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
@@ -50,8 +51,8 @@ def quiet_table(rows, noise=None):
 def test_the_plan_is_two_questions_that_add_up():
     plan = Additive().plan(SCHEMA, "1")
     assert [(step.question, str(step.epsilon)) for step in plan.steps] == [
-        (CLASSES, "0.05"),
-        (FIT, "0.95"),
+        (CLASSES, "0.03"),
+        (FIT, "0.97"),
     ]
 
 
@@ -95,8 +96,32 @@ def test_several_labels_are_learned(labels):
 
 def test_little_data_takes_few_cells_and_much_takes_many():
     names = ("age", "job")
-    assert Additive().blocks(SCHEMA, names, 100, 0.1)[0].levels == (8,)
+    assert Additive().blocks(SCHEMA, names, 100, 0.1)[0].levels == (2,)
+    assert Additive().blocks(SCHEMA, names, 60, 1.0)[0].levels == (4,)
+    assert Additive().blocks(SCHEMA, names, 100, 1.0)[0].levels == (8,)
+    assert Additive(cells="few").blocks(SCHEMA, names, 100, 0.1)[0].levels == (8,)
     assert Additive().blocks(SCHEMA, names, 10**6, 1.0)[0].levels == (2, 4, 8, 16, 32)
+
+
+def test_the_prior_odds_are_pulled_together_by_the_noise_of_the_counts():
+    counts = np.array([300, 900])
+    assert Additive.prior(counts, 1200, 0.0).tolist() == [round(1024 * np.log(3))]
+    # 1 + (200 / 1200)**2 * 6 = 7/6: the shares 1/4 and 3/4 become 2/7 and 5/7
+    assert Additive.prior(counts, 1200, 200.0).tolist() == [round(1024 * np.log(5 / 2))]
+    assert abs(Additive.prior(counts, 1200, 1e6)[0]) <= 1
+    assert Additive.prior(np.array([-50, 100]), 400, 0.0)[0] < 1024 * np.log(3)
+
+
+def test_a_prior_is_scaled_down_as_much_as_the_tables():
+    blocks = tuple(Additive().blocks(SCHEMA, ("age", "job"), 100, 1.0))
+    empty = {"age": np.array([]), "job": np.array([], str), "ill": np.array([], str)}
+    for epsilon in ("0.1", "1"):
+        fit = AdditiveFit(blocks, "ill", (1000,), 100, Epsilon.of(epsilon))
+        kept = fit.calibration(Terms(SCHEMA, Adjacency.ADD_REMOVE)).kept
+        level = quiet_table(empty).reserve(Epsilon.of(epsilon), "fit")
+        intercept, _ = level.additive(blocks, "ill", np.array([1000]), 100, Epsilon.of(epsilon))
+        assert intercept.tolist() == [round(1000 * kept)]
+        assert 0 < kept < 0.5
 
 
 def test_an_empty_table_and_one_row_are_fitted():
@@ -156,8 +181,6 @@ def test_a_failing_scan_is_an_opaque_error_after_the_charge():
 
 
 def test_replaced_records_get_half_the_rate():
-    from bocage.private.additive import AdditiveFit
-
     blocks = tuple(Additive().blocks(SCHEMA, ("age", "job"), 100, 1.0))
     fit = AdditiveFit(blocks, "ill", (0,), 100, Epsilon.of("1"))
     one, two = (fit.calibration(Terms(SCHEMA, adjacency)) for adjacency in Adjacency)
