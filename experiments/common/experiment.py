@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ class Experiment:
     cells: Callable[[Settings], list[Cell]]
     report: Callable[[Results, Settings, Settings], Report]  # results, settings, expected
     chunk: int = 5
+    # What is run next in the light of the results, until nothing is added: cells with more repetitions.
+    more: Callable[[Results, list[Cell], Settings], list[Cell]] | None = None
 
 
 def settings_of(folder: Path, name: str, *, short: bool) -> Settings:
@@ -57,16 +60,22 @@ def reproduce(
 ) -> Report:
     """Run an experiment, or what is left of it, and draw its conclusions."""
     settings = settings_of(folder, experiment.name, short=short)
-    results = run(
-        experiment.name,
-        experiment.cells(settings),
-        experiment.work,
-        store / f"{experiment.name}.jsonl",
-        jobs=jobs,
-        chunk=experiment.chunk,
-        minutes=minutes,
-        quiet=quiet,
-    )
+    cells, done = experiment.cells(settings), list[Cell]()
+    deadline = None if minutes is None else time.monotonic() + 60 * minutes
+    while cells != done:
+        results = run(
+            experiment.name,
+            cells,
+            experiment.work,
+            store / f"{experiment.name}.jsonl",
+            jobs=jobs,
+            chunk=experiment.chunk,
+            minutes=None if deadline is None else max(0.0, deadline - time.monotonic()) / 60,
+            quiet=quiet,
+        )
+        done = cells
+        if experiment.more and (deadline is None or time.monotonic() < deadline):
+            cells = experiment.more(results, cells, settings)
     return experiment.report(results, settings, expected_of(folder, experiment.name))
 
 

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from experiments.common.runner import Results
@@ -82,6 +82,21 @@ class Plot:
     log: bool = False
     ticks: Sequence[str] | None = None  # names of x = 0, 1, 2, …
 
+    def draw(self, path: Path) -> None:
+        draw(self, path)
+
+
+class Picture(Protocol):
+    """What a report shows: a plot, or something of its own kind."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    def draw(self, path: Path) -> None: ...
+
 
 @dataclass(frozen=True)
 class Report:
@@ -93,7 +108,7 @@ class Report:
     results: Results
     targets: Sequence[Target] = ()
     claims: Sequence[Claim] = ()
-    plots: Sequence[Plot] = ()
+    plots: Sequence[Picture] = ()
     metrics: Sequence[str] = ("accuracy",)
     notes: Sequence[str] = field(default=())
     against: str = "published"  # what the targets are; a reference of our own is not published
@@ -118,7 +133,7 @@ def write(report: Report, folder: Path, *, pictures: Sequence[str] = ("svg", "pn
     for plot in report.plots:
         for ending in pictures:
             paths.append(folder / f"{plot.name}.{ending}")
-            draw(plot, paths[-1])
+            plot.draw(paths[-1])
     return paths
 
 
