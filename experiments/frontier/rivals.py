@@ -7,6 +7,7 @@ to try again.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
@@ -71,14 +72,16 @@ def _make(environment: str) -> str:
 
 @cache
 def child(python: str) -> subprocess.Popen[str]:
-    """A process of the other environment; it ends with this one, whose end closes its input."""
-    return subprocess.Popen(
+    """A process of the other environment. It ends when its input does, with this process at the latest."""
+    process = subprocess.Popen(
         [python, str(HERE / "rivals_child.py")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
     )
+    atexit.register(process.communicate)  # closes its input and waits
+    return process
 
 
 def ask(python: Path, request: dict[str, Any]) -> dict[str, Any]:
