@@ -4,6 +4,7 @@ from bocage.estimators.base import PrivateClassifier
 from bocage.estimators.classifiers import (
     AdditiveClassifier,
     AutoClassifier,
+    BayesClassifier,
     DiffPC45Classifier,
     DiffPID3Classifier,
     DPDFClassifier,
@@ -18,6 +19,7 @@ from bocage.estimators.local import SurveyTreeClassifier
 __all__ = [
     "AdditiveClassifier",
     "AutoClassifier",
+    "BayesClassifier",
     "DPDFClassifier",
     "DiffPC45Classifier",
     "DiffPID3Classifier",

@@ -11,6 +11,7 @@ from bocage.learners import (
     DPDF,
     Additive,
     Auto,
+    Bayes,
     DiffPC45,
     DiffPID3,
     PrivateID3,
@@ -292,6 +293,35 @@ class AdditiveClassifier(PrivateClassifier):
         self.schema = schema
         self.epsilon = epsilon
         self.cells = cells
+        self.attributes = attributes
+
+
+class BayesClassifier(PrivateClassifier):
+    """Log-odds of single attributes and of pairs, from noisy counts.
+
+    Parameters
+    ----------
+    schema
+        The public domain: a :class:`~bocage.Schema` or its file. Not needed for a PrivateTable.
+    epsilon
+        What a fit costs.
+    pairs, attributes
+        As in :class:`~bocage.learners.Bayes`.
+    """
+
+    learner = Bayes
+
+    def __init__(
+        self,
+        schema: SchemaLike = None,
+        epsilon: Any = 1.0,
+        *,
+        pairs: bool = True,
+        attributes: Sequence[str] | None = None,
+    ) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
+        self.pairs = pairs
         self.attributes = attributes
 
 

@@ -4,6 +4,7 @@ from bocage.learners.additive import Additive
 from bocage.learners.auto import Auto
 from bocage.learners.base import Learner, Progress
 from bocage.learners.batches import NoiseAfter, noise_after
+from bocage.learners.bayes import Bayes
 from bocage.learners.diffp_c45 import DiffPC45
 from bocage.learners.diffp_id3 import DiffPID3
 from bocage.learners.dpdf import DPDF
@@ -24,6 +25,7 @@ LEARNERS: dict[str, type[Learner]] = {
         RandomTrees,
         ReadableTree,
         Additive,
+        Bayes,
         Auto,
     )
 }
@@ -33,6 +35,7 @@ __all__ = [
     "LEARNERS",
     "Additive",
     "Auto",
+    "Bayes",
     "DiffPC45",
     "DiffPID3",
     "Learner",

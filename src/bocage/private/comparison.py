@@ -1,4 +1,4 @@
-"""Which of two released models is right more often: one noisy number."""
+"""Which of several released models is right most often."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
-from bocage.mechanisms import Noise
+from bocage.mechanisms import Contest, Noise, Selection
 from bocage.model import AdditiveModel, Forest, Model, Tree
 from bocage.plan import Question
 from bocage.private.query import Fit, Place, Terms
@@ -70,3 +70,64 @@ class Comparison(Fit[int]):
     def names(self) -> tuple[str, ...]:
         """The columns in the order in which they are read."""
         return tuple(dict.fromkeys((*self.first.columns, *self.second.columns, self.label)))
+
+
+@dataclass(frozen=True)
+class BestModel(Fit[int]):
+    """The place of the model that predicts most rows right, by permute-and-flip.
+
+    Parameters
+    ----------
+    handicaps
+        For each model so many rows less; empty for none. Public.
+
+    Privacy
+    -------
+    The models are released. The score of each is how many rows it predicts right: one more record
+    raises it by 0 or 1, whatever the other records are. Monotone, range 1, so that permute-and-flip with
+    rate epsilon is epsilon-DP; public handicaps change no ratio. Models of Bocage's own kinds only: they
+    predict every record by itself, where another could look at all rows, or keep them.
+    """
+
+    models: tuple[Model, ...]
+    label: str
+    epsilon: Epsilon
+    handicaps: tuple[int, ...] = ()
+
+    def words(self) -> str:
+        return f"which of {len(self.models)} models is right most often"
+
+    def question(self, place: Place) -> Question:
+        return Question(place.cells, place.where, columns=self.names)
+
+    def check(self, terms: Terms, place: Place) -> None:
+        if not self.models or len(self.handicaps) not in {0, len(self.models)}:
+            raise PlanError("a choice needs a model at least, and a handicap for each or for none.")
+        for model in self.models:
+            if type(model) not in _KINDS:
+                raise PlanError(
+                    "trees, forests and additive models can be compared, and no others."
+                )
+            if model.schema.fingerprint != terms.schema.fingerprint:
+                raise PlanError("a model can be compared on a table of its own schema only.")
+        self.question(place).check(terms.schema)
+
+    def rehearse(self, noise: Noise) -> None:
+        """Every provider has this selection."""
+
+    def run(
+        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
+    ) -> int:
+        scores = -np.array(self.handicaps or (0,) * len(self.models), np.int64)
+        for batch in read():
+            codes = {name: batch[i].astype(np.int32) for i, name in enumerate(self.names)}
+            right = [model.predict_codes(codes) == codes[self.label] for model in self.models]
+            scores += np.array([int(each.sum()) for each in right])
+        contest = Contest(scores, terms.rate(1, self.epsilon))
+        return int(noise.select([contest], Selection.PERMUTE_AND_FLIP)[0])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns in the order in which they are read."""
+        used = [name for model in self.models for name in model.columns]
+        return tuple(dict.fromkeys((*used, self.label)))

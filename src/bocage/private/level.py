@@ -20,7 +20,7 @@ from bocage.plan.splits import Split, node_of
 from bocage.private.additive import AdditiveFit
 from bocage.private.answer import Kind
 from bocage.private.choose import Candidate, Choose, Mode
-from bocage.private.comparison import Comparison
+from bocage.private.comparison import BestModel, Comparison
 from bocage.private.count import MOST_COUNTS, Count, Counts
 from bocage.private.criteria import Criterion, Gini, criterion_named
 from bocage.private.design import Block
@@ -191,6 +191,19 @@ class Level:
         if self._place.cells.nodes:
             raise PlanError("models are compared on a whole table, before it is split.")
         query = Comparison(first, second, label, epsilon)
+        return self._desk.fit(query, self._place, self._account)
+
+    def best(
+        self,
+        models: Sequence[Model],
+        label: str,
+        epsilon: Epsilon,
+        handicaps: Sequence[int] = (),
+    ) -> int:
+        """The place of the model that predicts most rows right, privately chosen."""
+        if self._place.cells.nodes:
+            raise PlanError("models are compared on a whole table, before it is split.")
+        query = BestModel(tuple(models), label, epsilon, tuple(handicaps))
         return self._desk.fit(query, self._place, self._account)
 
     def split(self, splits: Sequence[Split]) -> Level:

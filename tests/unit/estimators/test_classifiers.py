@@ -31,6 +31,7 @@ from bocage.errors import (
 from bocage.estimators import (
     AdditiveClassifier,
     AutoClassifier,
+    BayesClassifier,
     DiffPC45Classifier,
     DiffPID3Classifier,
     DPDFClassifier,
@@ -75,7 +76,7 @@ def make(cls: type, **parameters: object) -> estimators.PrivateClassifier:
         parameters = {"trees": 1, "support": 0, **parameters}
     if cls is RandomTreesClassifier:
         return cls(SCHEMA, QUIET, **{"trees": 20, "height": 3, **parameters})
-    if cls in {ReadableTreeClassifier, AdditiveClassifier, AutoClassifier}:
+    if cls in {ReadableTreeClassifier, AdditiveClassifier, BayesClassifier, AutoClassifier}:
         return cls(SCHEMA, QUIET, **parameters)
     return cls(schema=SCHEMA, epsilon=QUIET, **{"depth": 3, **parameters})
 
@@ -104,7 +105,7 @@ def test_the_rule_behind_the_rows_is_found(cls):
     assert fitted.n_features_in_ == 3
     assert fitted.certificate_.epsilon == str(QUIET)
     assert fitted.certificate_.entry is None
-    if cls is AdditiveClassifier:
+    if cls in {AdditiveClassifier, BayesClassifier}:
         assert isinstance(fitted.model_, AdditiveModel)
         return
     kind = Forest if cls in {DPDFClassifier, RandomTreesClassifier} else Tree

@@ -1,0 +1,271 @@
+"""Tables of noisy counts: naive Bayes, and pairs of attributes where there is data enough for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import exp, log
+from typing import ClassVar
+
+import numpy as np
+
+from bocage.epsilon import Epsilon
+from bocage.errors import LearnerError
+from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
+from bocage.learners.plan import Plan, Step
+from bocage.learners.ratios import (
+    Floats,
+    Pair,
+    agreeing,
+    log_ratios,
+    pair_ratios,
+    power,
+    prior_of,
+    with_pairs,
+)
+from bocage.model import AdditiveModel, Certificate, Term
+from bocage.model.additive import UNIT
+from bocage.model.shape import MOST_ENTRIES
+from bocage.plan import Branch, Cells, Cut
+from bocage.private import EpsilonLike, IntArray, Level, PrivateTable, Selection
+from bocage.schema import Categorical, Schema
+
+CLASSES, SINGLES = "class counts", "tables of single attributes, at least"
+PAIRS, WEIGHT = "tables of pairs", "weight of the pairs"
+SHARES = (5, 58, 33, 4)  # per cent of epsilon, in this order
+CELLS = 8  # of a numeric attribute
+SIGNAL = 5  # records times epsilon for each cell and label of the pairs together
+WEIGHTS = (4, 2, 1, 0)  # quarters of what the pairs say
+MOST_PAIRS = 500
+
+
+@dataclass(frozen=True)
+class Bayes(Learner):
+    """Log-odds of single attributes and of pairs that add up, from noisy counts.
+
+    Each attribute is counted by label (naive Bayes). Where there are enough records, so are all pairs
+    of the attributes that say most; a pair adds what its two attributes say together beyond what
+    they say one by one. It is made for many labels, where a joint fit pays for all of them.
+
+    Parameters
+    ----------
+    pairs
+        Whether pairs may have tables.
+    attributes
+        Those that have a table; None for all.
+
+    Privacy
+    -------
+    5 % of epsilon pay for the class counts (sensitivity 1, discrete Laplace). They give the number
+    of rows and of frequent labels, on which it depends whether there are pairs. A record is in one
+    count of each of k tables of single attributes: all of them together have sensitivity k, and one
+    release with noise of scale k / share. With pairs, that share is 58 % of epsilon; which
+    attributes are paired follows from what was released, and the m tables of pairs are one release of
+    sensitivity m for 33 %. The last 4 % choose with what weight the pairs count, by permute-and-flip
+    over released models: the score of a model is how many rows it predicts right, which one more
+    record raises by 0 or 1 for each (monotone, range 1). Without pairs the tables of single
+    attributes get all that is left. Everything else is post-processing. Sequential composition.
+    """
+
+    name: ClassVar[str] = "bayes"
+    paper: ClassVar[str] = "Bocage: naive Bayes with pairs, after James & Stein 1961"
+    numeric: ClassVar[bool] = True
+    pairs: bool = True
+    attributes: tuple[str, ...] | None = None
+
+    def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
+        self.check(schema)
+        budget = budget_of(epsilon, 400, self.name)
+        shares = budget.split(SHARES)
+        words = ("discrete Laplace",) * 3 + (Selection.PERMUTE_AND_FLIP.words,)
+        steps = [
+            Step(0, *step)
+            for step in zip((CLASSES, SINGLES, PAIRS, WEIGHT), words, shares, strict=True)
+        ]
+        if not self.pairs:
+            rest = Epsilon.total(shares[1:])
+            steps = [steps[0], Step(0, SINGLES, words[1], rest)]
+        return Plan(self.name, budget, tuple(steps))
+
+    def check(self, schema: Schema) -> tuple[str, ...]:
+        if not isinstance(self.pairs, bool):
+            raise LearnerError(f"{self.name}: pairs is true or false, not {self.pairs!r}.")
+        names = super().check(schema)
+        labels = label_of(schema).cells
+        if any(size * labels > MOST_ENTRIES for size in self.sizes(schema, names)):
+            raise LearnerError(
+                f"{self.name}: a table would have more than {MOST_ENTRIES} counts. "
+                "Name fewer attributes, or declare fewer values."
+            )
+        return names
+
+    def fit(
+        self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
+    ) -> AdditiveModel:
+        plan = self.plan(table.schema, epsilon)
+        start = self.reserve(table, plan)
+        progress(0, 2)
+        share = plan.share(0, CLASSES)
+        counts = start.counts(label_of(table.schema).name, share)[0]
+        progress(1, 2)
+        known = counts, start.deviation(share) ** 2
+        rest = Epsilon(plan.budget.nano - share.nano)
+        model = self.tables(start, *known, rest, self.certificate(start, plan))
+        progress(2, 2)
+        return model
+
+    def tables(
+        self,
+        level: Level,
+        counts: IntArray,
+        variance: float,
+        epsilon: Epsilon,
+        certificate: Certificate,
+    ) -> AdditiveModel:
+        """Count all tables, given noisy class counts and the variance of their noise."""
+        schema, label = level.schema, label_of(level.schema).name
+        names = self.check(schema)
+        sizes = self.sizes(schema, names)
+        shares = epsilon.split(SHARES[1:])
+        room = self.room(counts, float(shares[1]))
+        average = exp(2 * sum(map(log, sizes)) / len(sizes))
+        paired = self.pairs and len(sizes) > 1 and average <= room
+        if not paired:
+            shares = [epsilon]
+        counted = level.ensemble(
+            [_cells(schema, [pair]) for pair in zip(names, sizes, strict=True)], label, shares[0]
+        )
+        own = level.deviation(shares[0], len(names)) ** 2
+        totals, agreed = agreeing(
+            [counts[None].astype(float), *(t.astype(float) for t in counted)],
+            [variance, *[own] * len(counted)],
+        )
+        found = _Tables(schema, names, sizes, prior_of(totals), certificate)
+        singles = agreed[1:]
+        if not paired:
+            return found.model(found.single_ratios(singles, [own] * len(singles)))
+        chosen = self.chosen(found, singles, own, room)
+        two = level.ensemble(
+            [_cells(schema, [(names[i], sizes[i]) for i in pair]) for pair in chosen],
+            label,
+            shares[1],
+        )
+        noise = level.deviation(shares[1], len(chosen)) ** 2
+        shapes = [(sizes[a], sizes[b], len(totals)) for a, b in chosen]
+        pairs = {
+            pair: table.reshape(shape).astype(float)
+            for pair, table, shape in zip(chosen, two, shapes, strict=True)
+        }
+        singles, variances = with_pairs(singles, own, pairs, noise)
+        ratios = found.single_ratios(singles, variances)
+        both = {
+            (a, b): pair_ratios(
+                counts, (singles[a], singles[b]), (ratios[a], ratios[b]), found.prior, noise
+            )
+            for (a, b), counts in pairs.items()
+        }
+        models = [
+            found.model(ratios, {pair: w / 4 * table for pair, table in both.items()} if w else {})
+            for w in WEIGHTS
+        ]
+        return models[level.best(models, label, shares[2])]
+
+    @staticmethod
+    def room(counts: IntArray, epsilon: float) -> float:
+        """How many cells all pairs together may have: public arithmetic on released counts."""
+        shares = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
+        frequent = exp(-float((shares * np.log(shares)).sum()))  # labels, the rare ones less than 1
+        return float(max(int(counts.sum()), 0)) * epsilon / (SIGNAL * frequent)
+
+    @staticmethod
+    def chosen(
+        found: _Tables, singles: Sequence[Floats], variance: float, room: float
+    ) -> list[Pair]:
+        """All pairs of the attributes that say most, as many as there is room for."""
+        ratios = found.single_ratios(singles, [variance] * len(singles))
+        order = sorted(range(len(ratios)), key=lambda i: -power(singles[i], ratios[i], found.prior))
+        taken: list[int] = []
+        for i in order:
+            more = sum(found.sizes[i] * found.sizes[j] for j in taken)
+            if more <= room and (len(taken) + 1) * len(taken) // 2 <= MOST_PAIRS:
+                taken.append(i)
+                room -= more
+        if len(taken) == 1:  # whatever goes with it is too large: the two smallest then
+            taken = sorted(order, key=lambda i: found.sizes[i])[:2]
+        return list(combinations(sorted(taken), 2))
+
+    @staticmethod
+    def sizes(schema: Schema, names: Sequence[str]) -> list[int]:
+        """The cells of each attribute."""
+        columns = [schema[name] for name in names]
+        return [c.cells if isinstance(c, Categorical) else min(CELLS, c.cells) for c in columns]
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """Log-odds on their way to a model."""
+
+    schema: Schema
+    names: tuple[str, ...]
+    sizes: list[int]
+    prior: Floats
+    certificate: Certificate
+
+    def single_ratios(self, tables: Sequence[Floats], variances: Sequence[float]) -> list[Floats]:
+        return [
+            log_ratios(table, self.prior, variance, (len(table) - 1) * (len(self.prior) - 1))
+            for table, variance in zip(tables, variances, strict=True)
+        ]
+
+    def model(
+        self, ratios: Sequence[Floats], pairs: dict[Pair, Floats] | None = None
+    ) -> AdditiveModel:
+        singles = [
+            Term((name,), (size,), _scores(table))
+            for name, size, table in zip(self.names, self.sizes, ratios, strict=True)
+        ]
+        both = [
+            Term((self.names[a], self.names[b]), (self.sizes[a], self.sizes[b]), _scores(table))
+            for (a, b), table in (pairs or {}).items()
+        ]
+        intercept = _scores(np.log(self.prior)[None])[0]
+        return AdditiveModel(self.schema, intercept, (*singles, *both), self.certificate)
+
+
+def _scores(ratios: Floats) -> IntArray:
+    """On the grid of a model, of shape (cells, labels)."""
+    return np.rint(UNIT * ratios).astype(np.int64).reshape(-1, ratios.shape[-1])
+
+
+def _cells(schema: Schema, columns: Sequence[tuple[str, int]]) -> Cells:
+    """All combinations of runs of codes, the last column's fastest; a run as in :class:`Term`."""
+    nodes: list[Branch | Cut] = []
+    count = 0
+
+    def grow(depth: int) -> int:
+        nonlocal count
+        if depth == len(columns):
+            count += 1
+            return ~(count - 1)
+        name, size = columns[depth]
+        if size == schema[name].cells:
+            place = len(nodes)
+            nodes.append(Branch(name, ()))
+            nodes[place] = Branch(name, tuple(grow(depth + 1) for _ in range(size)))
+            return place
+        return cut(depth, 0, size)
+
+    def cut(depth: int, first: int, end: int) -> int:
+        """The runs from `first` to `end`, halved until one is left."""
+        if end - first == 1:
+            return grow(depth + 1)
+        name, size = columns[depth]
+        middle, place = (first + end) // 2, len(nodes)
+        nodes.append(Cut(name, 1, ~0, ~0))
+        threshold = -(-middle * schema[name].cells // size)
+        nodes[place] = Cut(name, threshold, cut(depth, first, middle), cut(depth, middle, end))
+        return place
+
+    grow(0)
+    return Cells(tuple(nodes), count)

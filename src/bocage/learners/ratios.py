@@ -1,0 +1,96 @@
+"""What noisy counts say about the label: sums that agree, and log-odds without the noise in them.
+
+Post-processing of released numbers: nothing here looks at rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Pair = tuple[int, int]
+
+ADDED = 0.5  # standard deviations of the noise that are added to every count
+RAREST = 0.005  # share of a label that the prior does not go below
+
+
+def prior_of(totals: Floats) -> Floats:
+    """The shares of the labels."""
+    least = np.maximum(totals, max(1.0, RAREST * float(totals.sum())))
+    shares: Floats = least / least.sum()
+    return shares
+
+
+def agreeing(tables: Sequence[Floats], variances: Sequence[float]) -> tuple[Floats, list[Floats]]:
+    """The label totals that all tables share, and the tables moved so that they have them.
+
+    Every table, of shape (cells, labels), says how many rows each label has: the weighted mean of
+    what they say, each with the weight of its own precision.
+    """
+    sums = np.array([table.sum(axis=0) for table in tables])
+    weights = np.array([1 / (len(t) * v) for t, v in zip(tables, variances, strict=True)])
+    totals: Floats = weights @ sums / weights.sum()
+    moved = [t + (totals - own) / len(t) for t, own in zip(tables, sums, strict=True)]
+    return totals, moved
+
+
+def with_pairs(
+    tables: Sequence[Floats], variance: float, pairs: Mapping[Pair, Floats], own: float
+) -> tuple[list[Floats], list[float]]:
+    """The tables of single attributes, made more precise by the sums of the tables of pairs."""
+    better, variances = [], []
+    for i, table in enumerate(tables):
+        weight, total = 1 / variance, table / variance
+        for pair, counts in pairs.items():
+            if i in pair:
+                axis = 1 - pair.index(i)
+                precision = 1 / (own * counts.shape[axis])
+                weight += precision
+                total = total + counts.sum(axis=axis) * precision
+        better.append(total / weight)
+        variances.append(1 / weight)
+    return better, variances
+
+
+def log_ratios(counts: Floats, shares: Floats, variance: float, freedom: int) -> Floats:
+    """By how much the logarithm of each label's odds differs from what `shares` says.
+
+    Half a standard deviation of the noise is added to every count, so that small ones say little. Then
+    all of the table is multiplied by the share of its deviations that noise does not explain (James
+    & Stein 1961, positive part): a table of pure noise says nothing.
+    """
+    expected = counts.sum(axis=-1, keepdims=True) * shares
+    added = ADDED * variance**0.5 * shares * counts.shape[-1] + 1e-9
+    ratios: Floats = np.log((np.maximum(counts, 0) + added) / (np.maximum(expected, 0) + added))
+    deviations = float(((counts - expected) ** 2).sum()) / variance
+    signal: Floats = ratios * max(0.0, 1 - freedom / max(deviations, 1e-9))
+    return signal
+
+
+def pair_ratios(
+    counts: Floats,
+    singles: tuple[Floats, Floats],
+    ratios: tuple[Floats, Floats],
+    prior: Floats,
+    variance: float,
+) -> Floats:
+    """What two attributes say together beyond the sum of what each of them says.
+
+    The counts, of shape (cells, cells, labels), are first moved so that their sums are those of the
+    single attributes, which are known better.
+    """
+    first, second, labels = counts.shape
+    counts = counts + (singles[0] - counts.sum(axis=1))[:, None] / second
+    counts = counts + (singles[1] - counts.sum(axis=0))[None] / first
+    shares = prior * np.exp(ratios[0][:, None] + ratios[1][None])
+    shares /= shares.sum(axis=2, keepdims=True)
+    return log_ratios(counts, shares, variance, (first - 1) * (second - 1) * (labels - 1))
+
+
+def power(counts: Floats, ratios: Floats, prior: Floats) -> float:
+    """How much an attribute says about the label: its squared log-odds, averaged over the rows."""
+    rows = np.maximum(counts.sum(axis=1), 0)
+    return float(rows @ (ratios**2 @ prior)) / max(float(rows.sum()), 1.0)

@@ -1,0 +1,143 @@
+"""Exact privacy loss of tables of counts, over all tiny tables and neighbors.
+
+What is released is adaptive: which attributes are paired follows from the tables of single ones, and the
+models to choose from follow from all tables. So the loss is worked out for every set of pairs, and for models
+of many kinds: the loss of a whole fit is at most the sum of the largest losses of its releases.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import combinations, combinations_with_replacement, product
+
+import numpy as np
+import pytest
+
+from bocage.learners import Bayes
+from bocage.learners.bayes import PAIRS, SINGLES, WEIGHT, WEIGHTS
+from bocage.mechanisms import (
+    Adjacency,
+    laplace_probability,
+    permute_and_flip_probabilities,
+    privacy_loss,
+)
+from bocage.private.ensemble import Ensemble
+from bocage.schema import Categorical, Numeric, Schema
+from private.noises import SilentRecordingNoise
+from private.tables import table
+
+TINY = Schema(
+    "tiny",
+    (
+        Categorical("a", ("u", "v")),
+        Categorical("b", ("u", "v", "w")),
+        Numeric("x", lower=0, upper=3, step=1),
+    ),
+    label=Categorical("c", ("no", "yes")),
+    row_cap=3,
+)
+RECORDS = list(product(("u", "v"), ("u", "w"), (0, 2), ("no", "yes")))
+SLACK = Decimal("1e-12")
+
+
+def private(rows, noise, adjacency):
+    columns = {c.name: [record[i] for record in rows] for i, c in enumerate(TINY)}
+    return table(columns, TINY, noise=noise, adjacency=adjacency)
+
+
+def neighbors(adjacency):
+    for rows in combinations_with_replacement(RECORDS[::5], 2):
+        for record in RECORDS:
+            yield (
+                rows,
+                ((*rows, record) if adjacency is Adjacency.ADD_REMOVE else (rows[0], record)),
+            )
+
+
+@pytest.fixture
+def exact(monkeypatch):
+    """The exact counts of every release, in order."""
+    found = []
+    draw = Ensemble.draw
+
+    def watched(self, tally, terms, noise):
+        found.append((len(self.routers), tally.totals.copy()))
+        return draw(self, tally, terms, noise)
+
+    monkeypatch.setattr(Ensemble, "draw", watched)
+    return found
+
+
+def worst(shift, scale, _known={}):  # noqa: B006 - a memory of what was worked out
+    """The largest log ratio of any released count that `shift` records more or less can cause."""
+    if (shift, scale) not in _known:
+        outputs = range(-30, 31)
+        _known[shift, scale] = privacy_loss(
+            [laplace_probability(scale, out) for out in outputs],
+            [laplace_probability(scale, out - shift) for out in outputs],
+        )
+    return _known[shift, scale]
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_all_tables_of_single_attributes_lose_their_share_and_no_more(exact, adjacency):
+    largest, share = Decimal(0), Bayes(pairs=False).plan(TINY, 1).share(0, SINGLES)
+    for pair in neighbors(adjacency):
+        exact.clear()
+        for rows in pair:
+            noise = SilentRecordingNoise()
+            Bayes(pairs=False).fit(private(rows, noise, adjacency), 1)
+        (count, before), (_, after) = exact
+        assert count == 3
+        scale = noise.scales[1][0]
+        moved = np.abs(after - before).ravel()
+        largest = max(largest, sum(worst(int(shift), scale) for shift in moved if shift))
+    assert largest <= Decimal(str(share)) + SLACK
+    assert largest > Decimal(str(share)) * Decimal("0.999")
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize("many", [1, 2, 3])
+def test_every_set_of_pairs_loses_the_share_of_pairs_and_no_more(
+    monkeypatch, exact, adjacency, many
+):
+    share = Bayes().plan(TINY, 1).share(0, PAIRS)
+    monkeypatch.setattr(Bayes, "room", staticmethod(lambda counts, epsilon: 1e9))
+    for chosen in combinations([(0, 1), (0, 2), (1, 2)], many):
+        monkeypatch.setattr(Bayes, "chosen", staticmethod(lambda *_, c=chosen: list(c)))
+        largest = Decimal(0)
+        for pair in list(neighbors(adjacency))[::5]:
+            exact.clear()
+            for rows in pair:
+                noise = SilentRecordingNoise()
+                Bayes().fit(private(rows, noise, adjacency), 1)
+            (_, (_, before), _, (count, after)) = exact  # single attributes, pairs, and again
+            assert count == many
+            scale = noise.scales[2][0]
+            moved = np.abs(after - before).ravel()
+            largest = max(largest, sum(worst(int(shift), scale) for shift in moved if shift))
+        assert largest <= Decimal(str(share)) + SLACK
+        assert largest > Decimal(str(share)) * Decimal("0.999")
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_the_choice_of_a_model_loses_its_share_and_no_more(adjacency):
+    """The models are the same for both neighbors: they are released. Their scores are not."""
+    share = Bayes().plan(TINY, 1).share(0, WEIGHT)
+    models = [
+        Bayes(pairs=False).fit(private(rows, SilentRecordingNoise(), adjacency), 10**5)
+        for rows in combinations_with_replacement(RECORDS[::3], 2)
+    ]
+    largest = Decimal(0)
+    for among in list(combinations(models, len(WEIGHTS)))[::401]:
+        for pair in list(neighbors(adjacency))[::5]:
+            chances = []
+            for rows in pair:
+                noise = SilentRecordingNoise()
+                level = private(rows, noise, adjacency).reserve(1, "models")
+                level.best(among, "c", share)
+                ((contest, _),) = noise.contests
+                chances.append(permute_and_flip_probabilities(contest))
+            largest = max(largest, privacy_loss(*chances))
+    assert largest <= Decimal(str(share)) + SLACK
+    assert largest > Decimal(str(share)) * Decimal("0.7")
