@@ -85,7 +85,7 @@ clean: ## remove the environment and everything that was built
 	@$(bocage)
 	@touch $@
 
-.PHONY: reproduce-001 reproduce-002 reproduce-003 reproduce-004
+.PHONY: reproduce-001 reproduce-002 reproduce-003 reproduce-004 reproduce-frontier
 
 reproduce: reproduce-001 reproduce-002 reproduce-003 reproduce-004 ## run the experiments of the papers again (hours; ARGS=--short in minutes)
 
@@ -100,3 +100,7 @@ reproduce-003: .venv/dev.stamp
 
 reproduce-004: .venv/dev.stamp
 	@$(BIN)/python -m experiments.agrawal_srikant_2000.run $(ARGS)
+
+# Not a paper: our learners beside the rivals, whose environments go to out/rivals.
+reproduce-frontier: .venv/dev.stamp
+	@$(BIN)/python -m experiments.frontier.run $(ARGS)
