@@ -35,10 +35,10 @@ from bocage.schema import Schema
 
 SIZE, SPLITS, LEAVES = "number of rows", "splits along a path, at most", "leaf, at least"
 SUPPORT = 30  # records times epsilon that an average leaf should have
-SLACK = 1.5  # by how much the product of the branches of a path may exceed what that allows
+SLACK = 2  # by how much the product of the branches of a path may exceed what that allows
 GROWTH = 0.25  # a level gets more than the one above it by the branches to this power
 THRESHOLDS = 64  # of one numeric attribute that a node chooses from
-COUNTED = 300  # records times epsilon from which on leaves are counted instead of labeled
+COUNTED = 500  # records times epsilon from which on leaves are counted instead of labeled
 MOST_LEAVES = 2**16
 
 
@@ -58,7 +58,7 @@ class ReadableTree(Learner):
     Privacy
     -------
     Neighbors differ in one record that is there or not. The number of rows has sensitivity 1. The
-    score of a split is -(E + I/2)/2 with its errors E and its impurity I: one more record lowers it by
+    score of a split is -(7 E + I/2)/8 with its errors E and its impurity I: one more record lowers it by
     0 to 1 for every split of every attribute alike (monotone, range 1), so that permute-and-flip
     with rate epsilon is epsilon-DP without a factor 2; see `Blend`. What a node chooses from, what it
     pays and whether it is a leaf follow from the schema, the noisy number of rows and the splits

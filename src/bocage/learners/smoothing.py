@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bocage.epsilon import Epsilon
 from bocage.private import IntArray
 
-PULL = 2.0  # records of its parent's shares that a node gets, for the noise of all its counts
+PULL = 4.0  # records of its parent's shares that a node gets, for the noise of all its counts
 
 
 def smoothed(

@@ -64,7 +64,7 @@ def test_a_leaf_without_records_decides_as_its_surroundings_do():
 def test_a_large_leaf_keeps_its_own_shares():
     leaves = {1: np.array([900, 100]), 2: np.array([20, 480])}
     _, _, other = smoothed([-1, 0, 0], leaves, dict.fromkeys(leaves, Epsilon.of(1)))
-    assert other == ([21, 479], 1)  # 2 sqrt(2) records of the root's shares, 920 : 580
+    assert other == ([23, 477], 1)  # 4 sqrt(2) records of the root's shares, 920 : 580
 
 
 def rows(size):
