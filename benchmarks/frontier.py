@@ -93,9 +93,11 @@ from bocage.learners import LEARNERS
 learner = LEARNERS[sys.argv[3]]()
 frontier.fit(learner, sys.argv[4])  # compile what is compiled at first use
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+work = time.process_time()
 seconds = frontier.fit(learner, sys.argv[2])
+work = time.process_time() - work
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps({"seconds": seconds, "growth": (peak - before) / 1024, "peak": peak / 1024}))
+print(json.dumps({"seconds": seconds, "work": work, "growth": (peak - before) / 1024}))
 """
 
 
@@ -169,6 +171,7 @@ def parquet(rows: int) -> list[dict[str, Any]]:
             figures = json.loads(answer.stdout.splitlines()[-1])
             name = f"{learner}, {STORED * rows / 1e6:g} million rows x 20 from Parquet"
             found.append(_row(f"{name} / a minute", figures["seconds"], MINUTE, ">= 1"))
+            found[-1]["CPU seconds"] = figures["work"]  # what a busy machine does not change
             fields = STORED * rows * 21 * 8 / 2**20
             found.append(
                 _row("... growth of memory, MB / all fields", figures["growth"], fields, ">= 1")

@@ -31,6 +31,8 @@ class Panels:
         with mpl.rc_context({"svg.hashsalt": "bocage", "svg.fonttype": "none", "font.size": 8}):
             figure = Figure(figsize=(11, 0.8 + 2.5 * rows), layout="constrained")
             grid = figure.subplots(rows, min(COLUMNS, len(self.panels)), squeeze=False)
+            for axes in grid[-1]:
+                axes.set_xlabel("ε")
             for axes in grid.flat[len(self.panels) :]:
                 axes.axis("off")
             for axes, (title, curves) in zip(grid.flat, self.panels.items(), strict=False):
@@ -54,7 +56,6 @@ class Panels:
                 axes.set_xticks([], minor=True)
                 axes.set_title(title, fontsize=9)
                 axes.grid(alpha=0.3)
-            figure.supxlabel("ε")
             figure.supylabel("accuracy, %")
             handles = [
                 Line2D(

@@ -113,7 +113,7 @@ ABOUT = (
     "Mean accuracy in per cent and its standard error over stratified ten folds, repeated until the error is "
     "below 0.5 (1 on votes and tic-tac-toe) or a maximum of folds is reached. The folds are the same for all. "
     "The rivals' settings are chosen in hindsight, for every cell anew, which no one could do in private and which "
-    "flatters them; ours have none. DP-EBM promises (ε, 10⁻⁶), all others ε."
+    "flatters them; ours have none. DP-EBM promises (ε, 10⁻⁶), all others ε. A repetition is one fold."
 )
 
 

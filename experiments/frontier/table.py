@@ -69,7 +69,7 @@ def more(results: Results, now: list[Cell], settings: Settings) -> list[Cell]:
         rival = by_method.get(config["method"])
         most = settings["most"]
         if rival is not None:
-            most = min(most, rival["most"]) if config["data"] not in rival.get("few", {}) else 0
+            most = FOLDS if config["data"] in rival.get("few", {}) else min(most, rival["most"])
             default = config["setting"] == text_of(rival["settings"][0])
             if not default and cell.key not in leading:
                 most = 0
