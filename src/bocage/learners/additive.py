@@ -1,4 +1,4 @@
-"""An additive model: one small table per attribute, all of them fitted at once.
+"""An additive model: one small table per attribute, and per pair where it pays, fitted at once.
 
 Objective perturbation after Chaudhuri, Monteleoni & Sarwate (2011), with the noise of Hardt & Talwar (2010)
 and an analysis in which the change of the curvature costs nothing; see
@@ -16,6 +16,7 @@ import numpy as np
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners.base import Learner, Progress, budget_of, check_word, label_of, quiet
+from bocage.learners.pairing import PAIR_SHARES, Pairing
 from bocage.learners.plan import Plan, Step
 from bocage.model import AdditiveModel, Certificate, Term
 from bocage.private import (
@@ -30,7 +31,10 @@ from bocage.private import (
 from bocage.private.design import Design
 from bocage.schema import Categorical, Schema
 
-CLASSES, FIT = "class counts", "all tables at once"
+CLASSES, FIT = (
+    "class counts",
+    "all tables at once, after a choice of pairs if there are many records",
+)
 CELLS = ("auto", "few", "stacked")
 SHARES = (3, 97)  # per cent of epsilon: class counts, tables
 FEW = 8  # cells of a numeric attribute
@@ -44,7 +48,7 @@ RAREST = 0.005  # share of a label that the prior does not go below
 
 @dataclass(frozen=True)
 class Additive(Learner):
-    """Scores of single attributes that add up, for those who want accuracy first.
+    """Scores of single attributes, and of pairs where data are plenty, that add up: accuracy first.
 
     Parameters
     ----------
@@ -60,7 +64,10 @@ class Additive(Learner):
     3 % of epsilon pay for the class counts (sensitivity 1, discrete Laplace). They give the number
     of rows, which sets penalties and the cells of numeric attributes, and the prior odds, pulled
     towards equal ones by what the noise of the counts makes of them; all that is post-processing. The rest pays for one release of all tables, whose proof is that of
-    :class:`~bocage.private.additive.AdditiveFit`. Sequential composition of the two.
+    :class:`~bocage.private.additive.AdditiveFit`. Where the number of rows allows it, 10 % of that
+    rest pay for a first fit and 10 % for a choice of pairs of attributes by its residuals, see
+    :class:`~bocage.private.pairs.PairChoice`, and the tables have what is left. Sequential
+    composition of all of these.
     """
 
     name: ClassVar[str] = "additive"
@@ -89,7 +96,7 @@ class Additive(Learner):
             budget,
             (
                 Step(0, CLASSES, "discrete Laplace", classes),
-                Step(0, FIT, "K-norm objective perturbation", fit),
+                Step(0, FIT, "K-norm objective perturbation, permute and flip", fit),
             ),
         )
 
@@ -122,16 +129,32 @@ class Additive(Learner):
         rows = max(int(counts.sum()), ceil(FEWEST / float(epsilon)))
         prior = self.prior(counts, rows, deviation)
         blocks = self.blocks(schema, self.check(schema), rows, float(epsilon))
-        intercept, tables = level.additive(blocks, label.name, prior, rows, epsilon)
-        return AdditiveModel(
-            schema,
-            _every_label(intercept, label.cells),
-            tuple(
-                Term(block.columns, block.cells, _every_label(scores, label.cells))
-                for block, scores in zip(blocks, tables, strict=True)
-            ),
-            certificate,
-        )
+
+        def fitted(blocks: list[Block], epsilon: Epsilon) -> AdditiveModel:
+            intercept, tables = level.additive(blocks, label.name, prior, rows, epsilon)
+            return AdditiveModel(
+                schema,
+                _every_label(intercept, label.cells),
+                tuple(
+                    Term(block.columns, block.cells, _every_label(scores, label.cells))
+                    for block, scores in zip(blocks, tables, strict=True)
+                ),
+                certificate,
+            )
+
+        pairing = Pairing.of(schema, blocks, rows, float(epsilon))
+        if pairing.most:
+            first, choose, epsilon = epsilon.split(PAIR_SHARES)
+            chosen = level.pairs(
+                fitted(blocks, first),
+                pairing.pairs,
+                pairing.handicaps,
+                least=pairing.least,
+                most=pairing.most,
+                epsilon=choose,
+            )
+            blocks += [pairing.pairs[i] for i in sorted(chosen)]
+        return fitted(blocks, epsilon)
 
     def blocks(
         self, schema: Schema, names: tuple[str, ...], rows: int, epsilon: float

@@ -12,7 +12,7 @@ from bocage.accounting import MemoryAccount
 from bocage.epsilon import Epsilon
 from bocage.errors import PlanError, RefusedVariant
 from bocage.mechanisms import Adjacency, Selection
-from bocage.model import Model
+from bocage.model import AdditiveModel, Model
 from bocage.plan import Branch, Cells, Cut
 from bocage.plan.predicate import Bound
 from bocage.plan.question import MOST_COUNTERS
@@ -20,13 +20,14 @@ from bocage.plan.splits import Split, node_of
 from bocage.private.additive import AdditiveFit
 from bocage.private.answer import Kind
 from bocage.private.choose import Candidate, Choose, Mode
-from bocage.private.comparison import BestModel, Comparison
+from bocage.private.comparison import BestModel
 from bocage.private.count import MOST_COUNTS, Count, Counts
 from bocage.private.criteria import Criterion, Gini, criterion_named
 from bocage.private.design import Block
 from bocage.private.desk import LiveDesk, key_of
 from bocage.private.ensemble import Ensemble
 from bocage.private.histograms import Histograms
+from bocage.private.pairs import PairChoice
 from bocage.private.query import IntArray, Place, Query
 from bocage.private.unsound import LocalGini
 from bocage.schema import Schema
@@ -186,12 +187,21 @@ class Level:
         fit = AdditiveFit(tuple(blocks), label, tuple(prior.tolist()), rows, epsilon)
         return self._desk.fit(fit, self._place, self._account)
 
-    def compare(self, first: Model, second: Model, label: str, epsilon: Epsilon) -> int:
-        """How many more rows the first model predicts right than the second, with noise."""
+    def pairs(
+        self,
+        model: AdditiveModel,
+        pairs: Sequence[Block],
+        handicaps: Sequence[int],
+        *,
+        least: int,
+        most: int,
+        epsilon: Epsilon,
+    ) -> list[int]:
+        """Places of pairs of columns that say more than a released model; see `PairChoice`."""
         if self._place.cells.nodes:
-            raise PlanError("models are compared on a whole table, before it is split.")
-        query = Comparison(first, second, label, epsilon)
-        return self._desk.fit(query, self._place, self._account)
+            raise PlanError("pairs are chosen on a whole table, before it is split.")
+        fit = PairChoice(model, tuple(pairs), tuple(handicaps), least, most, epsilon)
+        return self._desk.fit(fit, self._place, self._account)
 
     def best(
         self,

@@ -12,10 +12,12 @@ from bocage.epsilon import Epsilon
 from bocage.errors import EngineError, LearnerError, PlanError
 from bocage.learners import LEARNERS, Additive
 from bocage.learners.additive import CLASSES, FIT
+from bocage.learners.pairing import Pairing
 from bocage.mechanisms import Adjacency, OpenDPNoise, SystemNoise
 from bocage.model import AdditiveModel
 from bocage.private import Kind
 from bocage.private.additive import AdditiveFit
+from bocage.private.design import Design
 from bocage.private.desk import LiveDesk
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
@@ -69,7 +71,8 @@ def test_a_fit_charges_the_budget_once_and_its_certificate_says_so(tmp_path):
 @pytest.mark.parametrize("cells", ["few", "stacked", "auto"])
 def test_without_noise_the_tables_are_those_of_the_people(cells):
     model = Additive(cells=cells).fit(quiet_table(people()), "2")
-    effects = {term.columns[0]: model.effects(term)[:, 0] for term in model.terms}
+    alone = [term for term in model.terms if len(term.columns) == 1]
+    effects = {term.columns[0]: model.effects(term)[:, 0] for term in alone}
     assert len(effects["age"]) == (8 if cells == "few" else 32)
     assert effects["age"][0] < -1 < 1 < effects["age"][-1]
     assert effects["job"].argmin() == 0
@@ -197,3 +200,80 @@ def test_a_model_too_large_to_be_fitted_is_refused_before_anything_is_charged():
     with pytest.raises(PlanError, match="too large to be fitted at once"):
         Additive(cells="stacked").plan(schema, "1")
     assert Additive(cells="few").plan(schema, "1").budget == Epsilon.of("1")
+
+
+def riddle(rows, seed=0):
+    """Two columns that say nothing alone and everything together, and two that say nothing."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 3, (4, rows))
+    ages = (codes[1] + rng.random(rows)) * 64 / 3
+    label = np.where(
+        rng.random(rows) < 0.05, rng.integers(0, 2, rows), (codes[0] + (ages > 32)) % 2
+    )
+    names = np.array(["u", "v", "w"])
+    columns = {"a": names[codes[0]], "b": ages, "c": names[codes[2]], "d": names[codes[3]]}
+    return {**columns, "y": np.array(["no", "yes"])[label]}
+
+
+RIDDLE = Schema(
+    "riddle",
+    (
+        Categorical("a", ("u", "v", "w")),
+        Numeric("b", 0, 64, 64),
+        Categorical("c", ("u", "v", "w")),
+        Categorical("d", ("u", "v", "w")),
+    ),
+    Categorical("y", ("no", "yes")),
+)
+
+
+def test_a_pair_that_says_more_together_is_found_and_paid_for(tmp_path):
+    new = riddle(2000, seed=1)
+    with protect(riddle(6000), RIDDLE, ledger=tmp_path / "l.db", cap=9, create=True) as table:
+        analyst = table.analyst("ann", 8)
+        model = Additive().fit(analyst, "8")
+        assert str(analyst.spent()) == "8"
+    assert ("a", "b") in [term.columns for term in model.terms]
+    assert (model.predict(new) == new["y"]).mean() > 0.93
+    alone = Additive(attributes=("a", "c")).fit(study(riddle(6000), RIDDLE), "8")
+    assert (alone.predict(new) == new["y"]).mean() < 0.75
+
+
+def test_every_share_of_the_fit_is_used_if_pairs_are_chosen():
+    desk = LiveDesk(
+        Terms(RIDDLE, Adjacency.ADD_REMOVE),
+        MemoryEngine(riddle(6000), RIDDLE),
+        SilentNoise(),
+        Kind.RELEASE,
+    )
+    level = PrivateTable(desk, MemoryAccount.of(Epsilon.of(8)), WHOLE).reserve(8, "tables")
+    learner = Additive()
+    certificate = learner.certificate(level, learner.plan(RIDDLE, 8))
+    counts = np.array([3000, 3000])
+    learner.tables(level, counts, Epsilon.of(8), certificate, deviation=1.0)
+    assert str(level.remaining()) == "0"
+
+
+def test_pairs_are_tried_only_where_there_are_records_for_them():
+    names = ("a", "b", "c", "d")
+    for rows, most in ((200, 0), (6000, 6), (10**6, 6)):
+        blocks = Additive().blocks(RIDDLE, names, rows, 8.0)
+        pairing = Pairing.of(RIDDLE, blocks, rows, 8.0)
+        assert pairing.most <= most
+        assert bool(pairing.most) == bool(most)
+        assert len(pairing.pairs) == len(pairing.handicaps)
+    many = Schema("t", RIDDLE.attributes, Categorical("y", ("a", "b", "c", "d")))
+    blocks = Additive().blocks(many, names, 10**6, 8.0)
+    assert Pairing.of(many, blocks, 10**6, 8.0).most == 0
+
+
+def test_models_with_pairs_are_never_too_large_to_be_fitted():
+    columns = [Numeric(f"n{i}", 0, 64, 64) for i in range(20)]
+    columns += [Categorical(f"c{i}", tuple(map(str, range(30)))) for i in range(20)]
+    schema = Schema("t", tuple(columns), Categorical("y", ("a", "b", "c")))
+    names = tuple(column.name for column in columns)
+    blocks = Additive().blocks(schema, names, 10**9, 1.0)
+    pairing = Pairing.of(schema, blocks, 10**9, 1.0)
+    assert pairing.most > 0
+    largest = sorted(pairing.pairs, key=lambda block: block.size)[-pairing.most :]
+    Design((*blocks, *largest), 3).check(schema)
