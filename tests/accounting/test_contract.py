@@ -103,6 +103,21 @@ def test_same_request_is_charged_once(ledger, alice):
     assert not ledger.charge(bob, TENTH, "{}", request="k1").repeated
 
 
+def test_a_closed_scope_gets_nothing_for_a_request_that_it_paid_for(ledger, alice):
+    ledger.charge(alice, TENTH, "{}", request="k1")
+    ledger.freeze(alice)
+    with pytest.raises(ScopeClosed):
+        ledger.charge(alice, TENTH, "{}", request="k1")
+    ledger.thaw(alice)
+    assert ledger.charge(alice, TENTH, "{}", request="k1").repeated
+
+
+def test_a_charge_says_what_is_left(ledger, alice):
+    part = alice.partition("by sex").part("F")
+    for scope in (alice, part, part, alice):
+        assert ledger.charge(scope, TENTH, "{}").left == ledger.remaining(scope)
+
+
 @pytest.mark.parametrize(("epsilon", "memo"), [("0.2", "{}"), ("0.1", '{"other":1}')])
 def test_same_request_for_another_question_is_refused(ledger, alice, epsilon, memo):
     ledger.charge(alice, TENTH, "{}", request="k1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -17,6 +18,7 @@ from bocage.errors import LedgerBusy, LedgerCorrupt, LedgerError
 
 APPLICATION = 0x626F6361  # "boca", in the header of the file
 
+_LOOK_SECONDS = 0.001  # how long SQLite itself waits for a lock before it says so
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
@@ -39,7 +41,7 @@ class SQLiteStore(Store):
         connection = sqlite3.connect(
             f"{self.path.as_uri()}?mode=rw",
             uri=True,
-            timeout=self.timeout_seconds,
+            timeout=_LOOK_SECONDS,
             isolation_level=None,
             check_same_thread=False,
         )
@@ -50,7 +52,23 @@ class SQLiteStore(Store):
     def run(
         self, connection: sqlite3.Connection, sql: str, values: tuple[Value, ...]
     ) -> list[tuple[Any, ...]]:
-        return connection.execute(sql, values).fetchall()
+        """Run SQL; while another process holds the file, look again and again.
+
+        SQLite's own waiting sleeps longer and longer: who has waited would wait on, while others
+        come and go.
+        """
+        end = None
+        while True:
+            try:
+                return connection.execute(sql, values).fetchall()
+            except sqlite3.OperationalError as error:
+                code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+                if code & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+                now = time.monotonic()
+                end = now + self.timeout_seconds if end is None else end
+                if now >= end:
+                    raise
 
     def lost(self, connection: sqlite3.Connection) -> bool:  # noqa: ARG002 - a file cannot hang up
         return False

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from bocage.service import bodies, queries, wire
+from bocage.service.crew import Crew
 
 if TYPE_CHECKING:
     from bocage.service.service import Service
@@ -49,7 +48,7 @@ class Direct:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._threads = ThreadPoolExecutor(service.settings.threads, thread_name_prefix="question")
+        self._crew = Crew(service.settings.threads)
 
     async def answer(
         self,
@@ -63,8 +62,7 @@ class Direct:
             return False
         scope["route"] = _ROUTE
         analyst = scope["state"]["analyst"]
-        work = partial(self._work, analyst, asked)
-        content = await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        content = await self._crew.run(partial(self._work, analyst, asked))
         headers = [
             (b"content-length", str(len(content)).encode()),
             (b"content-type", b"application/json"),
@@ -78,7 +76,7 @@ class Direct:
         return answer.to_json().encode()
 
     def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._crew.close()
 
 
 def _read(scope: MutableMapping[str, Any], body: bytes, depth: int) -> _Asked | None:

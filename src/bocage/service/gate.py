@@ -208,7 +208,8 @@ class _Passage:
         await self._json(status, problems.body_of(error).model_dump(), more)
 
     async def _json(self, status: int, error: dict[str, str], more: dict[bytes, bytes]) -> None:
-        body = json.dumps({"error": error}, ensure_ascii=False).encode()
+        text = json.dumps({"error": error}, ensure_ascii=False, separators=(",", ":"))
+        body = text.encode()
         headers = {b"content-type": b"application/json", b"content-length": str(len(body)).encode()}
         start = {"type": "http.response.start", "status": status}
         await self._answer({**start, "headers": [*headers.items(), *more.items()]})
