@@ -326,7 +326,7 @@ class BayesClassifier(PrivateClassifier):
 
 
 class AutoClassifier(PrivateClassifier):
-    """A readable tree or an additive model, by a published rule.
+    """A readable tree, an additive model or tables of counts: by a rule or a trial.
 
     Parameters
     ----------

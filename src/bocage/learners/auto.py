@@ -1,38 +1,43 @@
-"""A readable tree or an additive model, by a published rule that reads nothing but released numbers."""
+"""A readable tree, an additive model or tables of counts: by a published rule, or by a paid trial."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import prod
+from math import exp, log
 from typing import Any, ClassVar, cast
 
-from bocage.epsilon import Epsilon
-from bocage.learners.additive import CLASSES, FEW, Additive
-from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
-from bocage.learners.plan import Plan, Step
-from bocage.learners.readable import SUPPORT, ReadableTree
-from bocage.model import Certificate, Released, Tree
-from bocage.private import EpsilonLike, Level, PrivateTable
-from bocage.schema import Categorical, Schema
+import numpy as np
 
+from bocage.epsilon import Epsilon
+from bocage.errors import LearnerError, PlanError
+from bocage.learners.additive import Additive
+from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
+from bocage.learners.bayes import Bayes
+from bocage.learners.plan import Plan, Step
+from bocage.learners.readable import ReadableTree
+from bocage.model import Certificate, Released, Tree
+from bocage.private import EpsilonLike, IntArray, Level, PrivateTable
+from bocage.schema import Schema
+
+CLASSES = "class counts"
 MODEL = "tree or tables, with their trials if there are many records"
-MOST_LABELS = 3  # beyond, noise on the scores of all labels costs more than it brings
-SIGNAL = 20  # records times epsilon for each parameter that tables need
-TRIAL = 100  # as many for which both are tried
-SHARES = (8, 8, 3, 76)  # per cent of epsilon: trial tree, trial tables, their comparison, the model
-MARGIN = 0.01  # of the rows that tables must be ahead: trees gain more from a larger epsilon
+TREE, TABLES, COUNTS = "readable", "additive", "bayes"
+COUNTED = 400  # what records, cells and labels must come to for counts to be taken without a trial
+TRIAL = 160  # records times epsilon for each parameter from which on all are tried
+SHARES = (10, 10, 10, 3, 67)  # per cent: the trials, their comparison, the model
 
 
 @dataclass(frozen=True)
 class Auto(Learner):
-    """The one of :class:`ReadableTree` and :class:`Additive` that is likely to be more accurate.
+    """The one of :class:`ReadableTree`, :class:`Additive` and :class:`Bayes` that is likely to be best.
 
-    Tables are taken if the label has two or three values, if there are at least 20 records times
-    epsilon for each of their parameters, and if there is not data enough for a leaf of each
-    combination of their cells. Else a tree is taken. With 100 records times epsilon or more for each
-    parameter, both are first tried with 8 % of epsilon each, and 3 % pay for a noisy comparison:
-    the tables must be right on 1 % more of the rows.
+    Let s be the number of records times epsilon for each number that tables of single attributes
+    have, c the geometric mean of the attributes' cells (8 for a numeric one) and h the number of
+    frequent labels (the exponential of the entropy of their shares). Below s = 160 the choice is
+    public: :class:`Bayes` if s c**3 / h**2 is 400 or more, else :class:`ReadableTree`. From there on,
+    each of the three learns from 10 % of epsilon, 3 % choose the one that predicts most rows right,
+    and it learns again from the rest.
 
     Parameters
     ----------
@@ -41,88 +46,107 @@ class Auto(Learner):
 
     Privacy
     -------
-    5 % of epsilon pay for the class counts, which both learners need: their sum is the number of
-    rows. Whether there are trials is post-processing of it. A trial is a fit with the proof of its
-    learner, and the comparison of two released models has sensitivity 1. The rest pays for the
-    learner chosen. Sequential composition of all of these.
+    3 % of epsilon pay for the class counts, which all three need: their sum is the number of rows.
+    Whether there are trials, and which learner is taken without them, is post-processing of these
+    counts. A trial is a fit with the proof of its learner. The choice among the released trial models
+    is permute-and-flip over how many rows each predicts right: one more record raises each of these
+    numbers by 0 or 1 (monotone, range 1). The rest pays for the learner chosen. Sequential
+    composition of all of these.
     """
 
     name: ClassVar[str] = "auto"
-    paper: ClassVar[str] = "Bocage: ReadableTree or Additive"
+    paper: ClassVar[str] = "Bocage: ReadableTree, Additive or Bayes"
     numeric: ClassVar[bool] = True
     attributes: tuple[str, ...] | None = None
 
     def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
-        budget = budget_of(epsilon, 400, self.name)
+        budget = budget_of(epsilon, 8000, self.name)
         self.tree(1).plan(schema, epsilon)
-        if label_of(schema).cells <= MOST_LABELS:
-            self.additive.plan(schema, epsilon)
-        classes, rest = budget.split([1, 19])
-        return Plan(
-            self.name,
-            budget,
-            (
-                Step(0, CLASSES, "discrete Laplace", classes),
-                Step(
-                    0,
-                    MODEL,
-                    "permute and flip, discrete Laplace, K-norm objective perturbation",
-                    rest,
-                ),
-            ),
-        )
+        self.bayes.plan(schema, epsilon)
+        classes, rest = budget.split([3, 97])
+        words = "permute and flip, discrete Laplace, K-norm objective perturbation"
+        steps = (Step(0, CLASSES, "discrete Laplace", classes), Step(0, MODEL, words, rest))
+        return Plan(self.name, budget, steps)
 
     @property
     def additive(self) -> Additive:
         return Additive(attributes=self.attributes)
 
+    @property
+    def bayes(self) -> Bayes:
+        return Bayes(attributes=self.attributes)
+
     def tree(self, rows: int) -> ReadableTree:
         return ReadableTree(rows=rows, attributes=self.attributes)
 
-    def takes_tables(self, schema: Schema, rows: int, epsilon: float) -> bool:
-        """The rule. Public: every number in it is declared or released."""
-        everything = prod(self.sizes(schema)) <= rows * epsilon / SUPPORT  # a leaf for each cell
-        enough = rows * epsilon >= SIGNAL * self.parameters_of(schema)
-        return label_of(schema).cells <= MOST_LABELS and enough and not everything
+    def candidates(self, schema: Schema, counts: IntArray, epsilon: float) -> tuple[str, ...]:
+        """The rule: the learner that is taken, or all that are tried.
 
-    def parameters_of(self, schema: Schema) -> int:
-        """How many numbers the tables have."""
-        return sum(size - 1 for size in self.sizes(schema)) * (label_of(schema).cells - 1)
+        Every number in it is declared or released.
+        """
+        sizes = Bayes.sizes(schema, self.check(schema))
+        parameters = sum(size - 1 for size in sizes) * (len(counts) - 1)
+        signal = max(int(counts.sum()), 0) * epsilon / parameters
+        if signal >= TRIAL:
+            return (TREE, TABLES, COUNTS) if self.fits(schema) else (TREE, COUNTS)
+        shares = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
+        frequent = exp(-float((shares * np.log(shares)).sum()))
+        cells = exp(sum(map(log, sizes)) / len(sizes))
+        return (COUNTS,) if signal * cells**3 >= COUNTED * frequent**2 else (TREE,)
 
-    def sizes(self, schema: Schema) -> list[int]:
-        """The cells of each attribute."""
-        columns = [schema[name] for name in self.check(schema)]
-        return [c.cells if isinstance(c, Categorical) else min(FEW, c.cells) for c in columns]
+    def fits(self, schema: Schema) -> bool:
+        """Whether an additive model is small enough to be fitted at once."""
+        try:
+            self.additive.plan(schema, "1")
+        except (LearnerError, PlanError):
+            return False
+        return True
 
     def fit(
         self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
     ) -> Released:
         plan = self.plan(table.schema, epsilon)
-        schema, label = table.schema, label_of(table.schema)
         start = self.reserve(table, plan)
         progress(0, 2)
-        counts = start.counts(label.name, plan.share(0, CLASSES))[0]
-        noise = start.deviation(plan.share(0, CLASSES))
-        rows, rest = max(int(counts.sum()), 10), plan.share(0, MODEL)
+        share, rest = plan.share(0, CLASSES), plan.share(0, MODEL)
+        label = label_of(table.schema).name
+        counts = start.counts(label, share)[0]
         progress(1, 2)
-        certificate = self.certificate(start, plan)
-        tables = self.takes_tables(schema, rows, float(rest))
-        if tables and rows * float(rest) >= TRIAL * self.parameters_of(schema):
-            first, second, compare, rest = rest.split(SHARES)
-            tree = self.grow(start, rows, first, certificate)
-            other = self.additive.tables(start, counts, second, certificate, deviation=noise)
-            tables = start.compare(other, tree, label.name, compare) > MARGIN * rows
-        model: Released = (
-            self.additive.tables(start, counts, rest, certificate, deviation=noise)
-            if tables
-            else self.grow(start, rows, rest, certificate)
-        )
+        known = _Known(self, start, counts, start.deviation(share), self.certificate(start, plan))
+        names = self.candidates(table.schema, counts, float(rest))
+        if len(names) > 1:
+            *trials, choice, rest = rest.split([*SHARES[: len(names)], *SHARES[3:]])
+            tried = [known.learn(*pair) for pair in zip(names, trials, strict=True)]
+            names = (names[start.best(tried, label, choice)],)
+        model = known.learn(names[0], rest)
         progress(2, 2)
         return model
 
-    def grow(self, level: Level, rows: int, epsilon: Epsilon, certificate: Certificate) -> Tree:
-        share = cast("PrivateTable", _Share(level))
-        return replace(self.tree(rows).fit(share, epsilon), certificate=certificate)
+
+@dataclass(frozen=True)
+class _Known:
+    """What every learner starts from."""
+
+    auto: Auto
+    level: Level
+    counts: IntArray
+    deviation: float
+    certificate: Certificate
+
+    def learn(self, name: str, epsilon: Epsilon) -> Released:
+        """One of the learners, for a share of what is reserved."""
+        level, counts, certificate = self.level, self.counts, self.certificate
+        if name == TREE:
+            return self.grow(max(int(counts.sum()), 10), epsilon)
+        if name == TABLES:
+            fit = self.auto.additive.tables
+            return fit(level, counts, epsilon, certificate, deviation=self.deviation)
+        return self.auto.bayes.tables(level, counts, self.deviation**2, epsilon, certificate)
+
+    def grow(self, rows: int, epsilon: Epsilon) -> Tree:
+        share = cast("PrivateTable", _Share(self.level))
+        tree = self.auto.tree(rows).fit(share, epsilon)
+        return replace(tree, certificate=self.certificate)
 
 
 @dataclass(frozen=True)

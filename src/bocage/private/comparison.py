@@ -19,60 +19,6 @@ _KINDS = (Tree, Forest, AdditiveModel)
 
 
 @dataclass(frozen=True)
-class Comparison(Fit[int]):
-    """How many more rows the first model predicts right than the second, with noise.
-
-    Privacy
-    -------
-    Both models are released, so that a record adds 1, 0 or -1 whatever the other records are: the
-    sensitivity is 1. Discrete Laplace noise. Models of Bocage's own kinds only: they predict every
-    record by itself, where another could look at all rows, or keep them.
-    """
-
-    first: Model
-    second: Model
-    label: str
-    epsilon: Epsilon
-
-    def words(self) -> str:
-        return "which of two models is right more often"
-
-    def question(self, place: Place) -> Question:
-        return Question(place.cells, place.where, columns=self.names)
-
-    def check(self, terms: Terms, place: Place) -> None:
-        self.question(place).check(terms.schema)
-        terms.scale(1, self.epsilon)
-        for model in (self.first, self.second):
-            if type(model) not in _KINDS:
-                raise PlanError(
-                    "trees, forests and additive models can be compared, and no others."
-                )
-            if model.schema.fingerprint != terms.schema.fingerprint:
-                raise PlanError("a model can be compared on a table of its own schema only.")
-
-    def rehearse(self, noise: Noise) -> None:
-        """Every provider has this noise."""
-
-    def run(
-        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
-    ) -> int:
-        difference = 0
-        for batch in read():
-            codes = {name: batch[i].astype(np.int32) for i, name in enumerate(self.names)}
-            truth = codes[self.label]
-            for sign, model in ((1, self.first), (-1, self.second)):
-                found = model.predict_codes(codes)
-                difference += sign * int((found == truth).sum())
-        return difference + int(noise.laplace(terms.scale(1, self.epsilon), 1)[0])
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns in the order in which they are read."""
-        return tuple(dict.fromkeys((*self.first.columns, *self.second.columns, self.label)))
-
-
-@dataclass(frozen=True)
 class BestModel(Fit[int]):
     """The place of the model that predicts most rows right, by permute-and-flip.
 

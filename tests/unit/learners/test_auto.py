@@ -1,4 +1,4 @@
-"""`auto` takes a tree or tables by a public rule, and spends what it planned."""
+"""`auto` takes a tree or tables by a public rule or after trials, and spends what it planned."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from bocage import protect, study
 from bocage.accounting import MemoryAccount
 from bocage.engine.memory import MemoryEngine
 from bocage.epsilon import Epsilon
-from bocage.errors import PlanError
+from bocage.errors import LearnerError
 from bocage.learners import LEARNERS, Auto
 from bocage.mechanisms import Adjacency
-from bocage.model import AdditiveModel, Certificate, Tree, TreeBuilder
+from bocage.model import AdditiveModel, Tree
 from bocage.private import Kind
 from bocage.private.desk import LiveDesk
 from bocage.private.query import Terms
@@ -26,68 +26,88 @@ def schema(attributes, labels):
     return Schema("t", columns, Categorical("y", tuple(map(str, range(labels)))))
 
 
+def even(rows, labels):
+    return np.full(labels, rows // labels)
+
+
 @pytest.mark.parametrize(
-    ("attributes", "labels", "rows", "tables"),
+    ("values", "labels", "rows", "taken"),
     [
-        (8, 2, 10_000, True),
-        (8, 3, 10_000, True),
-        (8, 4, 10_000, False),  # many labels
-        (8, 2, 200, False),  # too few records for 16 parameters
-        (3, 2, 10_000, False),  # a leaf for each of 27 combinations
+        (3, 2, 1000, ("bayes",)),  # 62.5 for each of 16 parameters, times 27 / 4: 422
+        (3, 2, 940, ("readable",)),  # 397
+        (3, 4, 1000, ("readable",)),
+        (6, 4, 4000, ("bayes",)),  # more cells, in which a tree would have to split
+        (3, 2, 2560, ("readable", "additive", "bayes")),  # 160 for each of 16 parameters
+        (3, 2, 2559, ("bayes",)),
+        (600, 9, 10**7, ("readable", "bayes")),  # an additive model would be too large
     ],
 )
-def test_the_rule_reads_public_numbers_only(attributes, labels, rows, tables):
-    assert Auto().takes_tables(schema(attributes, labels), rows, 1.0) is tables
+def test_the_rule_reads_public_numbers_only(values, labels, rows, taken):
+    columns = tuple(Categorical(f"c{i}", tuple(map(str, range(values)))) for i in range(8))
+    public = Schema("t", columns, Categorical("y", tuple(map(str, range(labels)))))
+    assert Auto().candidates(public, even(rows, labels), 1.0) == taken
 
 
-@pytest.mark.parametrize(("labels", "kind"), [(2, AdditiveModel), (4, Tree)])
-def test_either_model_has_the_certificate_of_the_whole_budget(tmp_path, labels, kind):
-    public = schema(8, labels)
-    rng = np.random.default_rng(0)
-    rows = {column.name: rng.choice(column.values, 1000) for column in public}
-    with protect(rows, public, ledger=tmp_path / "l.db", cap=3, create=True) as table:
-        analyst = table.analyst("ann", 2)
-        model = Auto().fit(analyst, "1")
-        assert str(analyst.spent()) == "1"
-    assert isinstance(model, kind)
+def fitted(rows, public, epsilon, ledger):
+    with protect(rows, public, ledger=ledger, cap=9, create=True) as table:
+        analyst = table.analyst("ann", 9)
+        model = Auto().fit(analyst, epsilon)
+        assert str(analyst.spent()) == epsilon
     assert model.certificate.learner == "auto"
-    assert model.certificate.epsilon == "1"
-    assert [line.epsilon for line in model.certificate.plan] == ["0.05", "0.95"]
+    assert model.certificate.epsilon == epsilon
+    return model
 
 
-def test_much_data_is_tried_with_both_and_a_tree_wins_where_pairs_decide(tmp_path):
+@pytest.mark.parametrize(("count", "kind"), [(100, Tree), (1200, AdditiveModel), (9000, None)])
+def test_every_way_has_the_certificate_of_the_whole_budget(tmp_path, count, kind):
+    public = schema(8, 2)
+    rng = np.random.default_rng(0)
+    rows = {column.name: rng.choice(column.values, count) for column in public}
+    model = fitted(rows, public, "1", tmp_path / "l.db")
+    assert isinstance(model, kind or (Tree, AdditiveModel))
+    assert [line.epsilon for line in model.certificate.plan] == ["0.03", "0.97"]
+
+
+@pytest.mark.parametrize("kind", [Tree, AdditiveModel])
+def test_much_data_is_tried_with_all_and_the_best_wins(tmp_path, kind):
+    """Three attributes that decide together make a tree win; eight that add up make tables win."""
     public = schema(8, 2)
     rng = np.random.default_rng(0)
     rows = {column.name: rng.choice(column.values, 20_000) for column in public}
-    rows["y"] = np.where((rows["c0"] == "a") == (rows["c1"] == "a"), "1", "0")
-    with protect(rows, public, ledger=tmp_path / "l.db", cap=9, create=True) as table:
-        analyst = table.analyst("ann", 8)
-        model = Auto().fit(analyst, "8")
-        assert str(analyst.spent()) == "8"
-    assert isinstance(model, Tree)
+    names = ("c0", "c1", "c2") if kind is Tree else [f"c{i}" for i in range(8)]
+    many = sum((rows[name] == "a").astype(int) for name in names)
+    odd = (many % 2 == 1) | (rows["c0"] == "b") if kind is Tree else many > 2
+    rows["y"] = np.where(odd, "1", "0")
+    model = fitted(rows, public, "8", tmp_path / "l.db")
+    assert isinstance(model, kind)
     assert (model.predict(rows) == rows["y"]).mean() > 0.95
 
 
-def test_a_comparison_counts_the_difference_and_needs_the_same_schema():
+class Keeping(PrivateTable):
+    """Remembers what was reserved."""
+
+    kept: list
+
+    def reserve(self, epsilon, memo):
+        self.kept = [super().reserve(epsilon, memo)]
+        return self.kept[0]
+
+
+@pytest.mark.parametrize("epsilon", ["0.000008", "0.1", "1.000000001"])
+def test_trials_their_comparison_and_the_model_share_one_reservation_to_the_last_unit(epsilon):
     public = schema(2, 2)
-    rows = {"c0": ["a", "a", "b", "c"], "c1": ["a"] * 4, "y": ["1", "1", "0", "1"]}
+    rng = np.random.default_rng(0)
+    rows = {column.name: rng.choice(column.values, 3000) for column in public}
+    engine = MemoryEngine(rows, public)
+    desk = LiveDesk(Terms(public, Adjacency.ADD_REMOVE), engine, SilentNoise(), Kind.RELEASE)
+    table = Keeping(desk, MemoryAccount.of(Epsilon.of(9)), WHOLE)
+    Auto().fit(table, epsilon)
+    assert table.kept[0].remaining() == Epsilon(0)
 
-    def constant(code, of):
-        builder = TreeBuilder(of)
-        builder.label(0, code)
-        return builder.freeze(Certificate(learner="t", variant="", epsilon=None, adjacency="add_remove",
-            table="t", schema=of.fingerprint, plan=(), mechanisms=(), entry=None, notes=()))  # fmt: skip
 
-    desk = LiveDesk(
-        Terms(public, Adjacency.ADD_REMOVE), MemoryEngine(rows, public), SilentNoise(), Kind.RELEASE
-    )
-    table = PrivateTable(desk, MemoryAccount.of(Epsilon.of(9)), WHOLE)
-    level = table.reserve("1", "test")
-    half = Epsilon.of("0.5")
-    assert level.compare(constant(1, public), constant(0, public), "y", half) == 2
-    other = constant(0, schema(3, 2))
-    with pytest.raises(PlanError, match="own schema"):
-        level.compare(constant(1, public), other, "y", half)
+def test_what_is_too_small_to_be_shared_is_refused():
+    with pytest.raises(LearnerError, match="too small to share"):
+        Auto().plan(schema(2, 2), "0.000007")
 
 
 def test_it_learns():

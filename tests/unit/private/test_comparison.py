@@ -1,4 +1,4 @@
-"""Two released models compared: nothing but Bocage's own models may see the rows."""
+"""Released models compared: nothing but Bocage's own models may see the rows."""
 
 from __future__ import annotations
 
@@ -34,11 +34,28 @@ def test_a_model_of_another_kind_is_refused_before_anything_is_charged_or_read()
     level = table(WEATHER, TENNIS, noise=SilentRecordingNoise()).reserve(10, "models")
     for pair in ((leaf(Curious), leaf()), (leaf(), leaf(Curious))):
         with pytest.raises(PlanError, match="no others"):
-            level.compare(*pair, "play", Epsilon.of(1))
+            level.best(pair, "play", Epsilon.of(1))
     assert not Curious.seen
     assert level.remaining() == Epsilon.of(10)
 
 
-def test_the_difference_counts_every_row_once():
-    level = table(WEATHER, TENNIS, noise=SilentRecordingNoise()).reserve(10, "models")
-    assert level.compare(leaf(code=1), leaf(code=0), "play", Epsilon.of(1)) == 9 - 5
+def test_the_score_of_a_model_counts_every_row_that_it_gets_right():
+    noise = SilentRecordingNoise()
+    level = table(WEATHER, TENNIS, noise=noise).reserve(10, "models")
+    models = [leaf(code=0), leaf(code=1)]
+    assert level.best(models, "play", Epsilon.of(1)) == 1
+    assert level.best(models, "play", Epsilon.of(1), handicaps=(0, 5)) == 0
+    first, second = (contest for contest, _ in noise.contests)
+    assert first.scores.tolist() == [5, 9]
+    assert second.scores.tolist() == [5, 4]
+    assert first.rate == 1
+    assert level.remaining() == Epsilon.of(8)
+
+
+def test_a_model_of_another_schema_is_refused():
+    from dataclasses import replace
+
+    other = replace(TENNIS, name="other")
+    level = table(WEATHER, other, noise=SilentRecordingNoise()).reserve(10, "models")
+    with pytest.raises(PlanError, match="own schema"):
+        level.best([leaf()], "play", Epsilon.of(1))
