@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -88,8 +89,9 @@ def ask(python: Path, request: dict[str, Any]) -> dict[str, Any]:
     process = child(str(python))
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(json.dumps(request) + "\n")
-    process.stdin.flush()
+    with suppress(BrokenPipeError):
+        process.stdin.write(json.dumps(request) + "\n")
+        process.stdin.flush()
     line = process.stdout.readline()
     if not line:  # it died: the next request gets a new one
         child.cache_clear()
