@@ -39,8 +39,8 @@ CELLS = ("auto", "few", "stacked")
 SHARES = (3, 97)  # per cent of epsilon: class counts, tables
 FEW = 8  # cells of a numeric attribute
 LITTLE = 10  # records times epsilon for each parameter, below which these are halved
+ENOUGH = 50  # as many that finer cells need
 STACK = (2, 4, 8, 16, 32)  # sizes of the tables that are added up for one
-ENOUGH = 300  # records times epsilon for each parameter, from which on numeric cells are stacked
 MOST_SCORES = 5000  # scores of all tables together
 FEWEST = 40  # records times epsilon that are assumed at least: fewer teach nothing
 RAREST = 0.005  # share of a label that the prior does not go below
@@ -54,8 +54,8 @@ class Additive(Learner):
     ----------
     cells
         How numeric attributes are cut: ``"few"`` (8 cells of equal width), ``"stacked"`` (tables of
-        2, 4, ... 32 cells that add up), or ``"auto"``: stacked where there is enough data, 4 or 2
-        cells where there is little.
+        2, 4, ... 32 cells that add up), or ``"auto"``: from 2 to 32 cells, the more the more data
+        there are.
     attributes
         Those that have a table; None for all.
 
@@ -163,9 +163,10 @@ class Additive(Learner):
         few, stacked = FEW, self.cells == "stacked"
         if self.cells == "auto":
             support = rows * epsilon
-            stacked = support >= ENOUGH * self.numbers(schema, names, few)
             while few > 2 and support < LITTLE * self.numbers(schema, names, few):
                 few //= 2
+            while few < STACK[-1] and support >= ENOUGH * self.numbers(schema, names, 2 * few):
+                few *= 2
         found = []
         for name in names:
             column = schema[name]

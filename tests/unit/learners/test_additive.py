@@ -103,7 +103,9 @@ def test_little_data_takes_few_cells_and_much_takes_many():
     assert Additive().blocks(SCHEMA, names, 60, 1.0)[0].levels == (4,)
     assert Additive().blocks(SCHEMA, names, 100, 1.0)[0].levels == (8,)
     assert Additive(cells="few").blocks(SCHEMA, names, 100, 0.1)[0].levels == (8,)
-    assert Additive().blocks(SCHEMA, names, 10**6, 1.0)[0].levels == (2, 4, 8, 16, 32)
+    assert Additive().blocks(SCHEMA, names, 1000, 1.0)[0].levels == (16,)
+    assert Additive().blocks(SCHEMA, names, 10**6, 1.0)[0].levels == (32,)
+    assert Additive(cells="stacked").blocks(SCHEMA, names, 100, 0.1)[0].levels == (2, 4, 8, 16, 32)
 
 
 def test_the_prior_odds_are_pulled_together_by_the_noise_of_the_counts():
