@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bocage.accounting import open_ledger
+from bocage.accounting import group, open_ledger
 from bocage.accounting.sqlite import SQLiteStore
 from bocage.epsilon import Epsilon
 from bocage.errors import BudgetExceeded, LedgerBusy, LedgerError
@@ -160,6 +160,23 @@ def test_who_waits_too_long_for_other_threads_is_told(ledger, ann):
         ledger._store.gate.set()
         first.result()
     assert ledger.spent(ann) == ONE
+
+
+def test_those_who_are_refused_do_not_keep_the_others_waiting(ledger, ann, monkeypatch):
+    monkeypatch.setattr(group, "MOST_TOGETHER", 5)
+    writers = ledger._store._writers
+    with writers._lock:
+        writers._coming += 1  # there is always somebody behind
+    with ThreadPoolExecutor(1) as pool:
+        paid = pool.submit(ledger.charge, ann, ONE, "question")
+        wait_until(lambda: writers._open is not None and writers._open.size == 1)
+        for _ in range(4):
+            assert not paid.done()
+            with pytest.raises(BudgetExceeded):
+                ledger.charge(ann, Epsilon.of("0.2"), "too dear")
+        assert paid.result(30).number
+    with writers._lock:
+        writers._coming -= 1
 
 
 def test_if_the_one_who_should_commit_gives_up_another_does(ledger, ann):

@@ -22,6 +22,7 @@ class Group:
     def __init__(self, connection: Any) -> None:
         self.connection = connection
         self.size = 0  # how many have made their changes
+        self.turns = 0  # how many have tried, also those who were refused
         self.done = threading.Event()
         self.error: Exception | None = None
 
@@ -88,6 +89,7 @@ class Writers:
         except BaseException:
             self._turn.release()
             raise
+        self._open.turns += 1
         return self._open
 
     def _undo(self, group: Group, *, joined: bool) -> None:
@@ -109,7 +111,7 @@ class Writers:
     def _leave(self, group: Group) -> None:
         """Give up the turn; the last one commits."""
         try:
-            if self._open is group and (not self._coming or group.size >= MOST_TOGETHER):
+            if self._open is group and (not self._coming or group.turns >= MOST_TOGETHER):
                 self._commit(group)
         finally:
             self._turn.release()
