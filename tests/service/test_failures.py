@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from running import Inside, count, wait_for_job
 
-from bocage.accounting import LedgerAccount
+from bocage.accounting import Ledger, LedgerAccount
 from bocage.engine.duckdb import DuckDBEngine
 from bocage.service.gate import padding
 from servers import wait_until
@@ -96,6 +96,18 @@ def test_a_ledger_that_is_lost_before_the_charge_releases_nothing(made, ann, eve
     assert events == []
     assert service.client.get("/health").status_code == 503
     service.stop()
+
+
+def test_whoever_asks_for_health_is_answered_from_the_last_look(serve, monkeypatch):
+    client, looks = serve(), []
+    head = Ledger.head
+    monkeypatch.setattr(Ledger, "head", lambda self: looks.append(1) or head(self))
+    monkeypatch.setattr("bocage.service.service.HEALTH_SECONDS", 3600)
+    assert [client.get("/health").status_code for _ in range(5)] == [200] * 5
+    assert len(looks) == 1
+    monkeypatch.setattr("bocage.service.service.HEALTH_SECONDS", 0)
+    client.get("/health")
+    assert len(looks) == 2
 
 
 def test_a_ledger_that_is_lost_after_the_charge_is_an_opaque_error(serve, ann, monkeypatch):

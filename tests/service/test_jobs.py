@@ -6,8 +6,10 @@ import json
 import threading
 
 import pytest
-from running import count, wait_for_job
+from running import bearer, count, wait_for_job
 
+from bocage.accounting import LedgerAccount
+from bocage.errors import LedgerError
 from bocage.model import from_dict
 from bocage.private import Level
 from bocage.service.records import Records
@@ -101,6 +103,51 @@ def test_one_analyst_follows_only_so_many_jobs_at_once(serve, ann, held, monkeyp
     wait_until(lambda: routes._streams["ann"] == 0)
     held[1].set()
     assert "event: end" in client.get(events, headers=ann).text
+
+
+def test_events_end_with_the_key_that_asked_for_them(serve, made, ann, held):
+    client = serve()
+    job = Client(client, ann).post(LEARN, TREE).json()["job"]
+    with client.stream("GET", f"/v1/jobs/{job}/events", headers=ann) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "event: progress"
+        with made.owner() as owner:
+            renewed = bearer(owner.registry.rotate("ann"))
+        text = "\n".join(lines)  # it ends, though the job goes on
+    assert "event: error" in text
+    assert "access_denied" in text
+    held[1].set()
+    assert wait_for_job(Client(client, renewed), job)["state"] == "done"
+
+
+def test_what_breaks_before_the_charge_says_of_no_charge(serve, ann, monkeypatch, caplog):
+    me = Client(serve(), ann)
+
+    def breaks(*_):
+        raise KeyError("4711")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(LedgerAccount, "enter", breaks)
+        reply = me.post(LEARN, TREE)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (500, "internal_error")
+    assert "charge" not in reply.text
+    assert "4711" not in caplog.text
+    assert me.get("/v1/jobs").json() == []
+    assert me.spent() == "0"
+
+
+def test_what_breaks_after_the_charge_says_that_it_stands(serve, ann, monkeypatch):
+    me = Client(serve(), ann)
+
+    def breaks(*_):
+        raise LedgerError("lost. Nothing was charged.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Records, "admitted", breaks)
+        reply = me.post(LEARN, TREE)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (503, "engine_error")
+    assert "The charge stands" in reply.text
+    assert me.spent() == "2"
 
 
 def test_a_preview_shows_the_plan_and_a_dry_run_is_marked(serve, ann):

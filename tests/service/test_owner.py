@@ -70,6 +70,8 @@ def test_a_table_that_a_service_could_not_open_is_not_registered(bocage, made, t
     assert "2026-02" in bocage("table", "list").output
     with made.owner() as owner, pytest.raises(ServiceError, match="named by"):
         owner.add_table("../up", str(made.rows), made.schema, "100", batch="x")
+    with made.owner() as owner, pytest.raises(ServiceError, match="take another name"):
+        owner.add_table("new", str(made.rows), made.schema, "100", batch="x")
 
 
 def test_batches_of_one_table_cost_the_maximum(serve, made, ann):

@@ -71,18 +71,19 @@ class Gate:
         else:  # a websocket: there is none
             await send({"type": "websocket.close", "code": 1008})
 
-    async def admit(self, scope: Scope) -> str:
-        """The analyst whose key or session the request carries."""
+    async def admit(self, scope: Scope) -> tuple[str, str]:
+        """The analyst whose key or session the request carries, and the hash of that key."""
         host = sender(scope, behind_proxy=self._service.settings.behind_tls_proxy)
         given = [value for name, value in scope["headers"] if name == b"authorization"]
         if not given and (session := await self._session(scope)) is not None:
             if seconds := self._rates.take(session.key):
                 raise Limited("too many requests with this key.", seconds)
-            return session.analyst
+            return session.analyst, session.key
         scheme, _, key = (given[0] if len(given) == 1 else b"").decode("latin-1").partition(" ")
         if scheme.lower() != "bearer" or not keys.KEY.fullmatch(key):
             self._refuse_key(host)
-        if seconds := self._rates.take(keys.digest(key)):
+        digest = keys.digest(key)
+        if seconds := self._rates.take(digest):
             raise Limited("too many requests with this key.", seconds)
         registry = self._service.registry
         if registry.at_hand:  # a look into a local file waits for nobody: no thread is needed
@@ -93,7 +94,7 @@ class Gate:
             self._refuse_key(host)
         if analyst.state != "open":
             raise ScopeClosed(f"analyst {analyst.name!r} is {analyst.state}. Ask the data owner.")
-        return analyst.name
+        return analyst.name, digest
 
     async def _session(self, scope: Scope) -> Session | None:
         """The analyst's session of a page of this service.
@@ -148,8 +149,8 @@ class _Passage:
         path = self._scope["path"]
         try:
             if path.startswith(PREFIX) and path not in OPEN_TO_ALL:
-                self._analyst = await self._gate.admit(self._scope)
-                self._scope.setdefault("state", {})["analyst"] = self._analyst
+                self._analyst, key = await self._gate.admit(self._scope)
+                self._scope.setdefault("state", {}).update(analyst=self._analyst, key=key)
             body = await self._body(self._gate.body_limit(path))
             if not await self._gate.direct.answer(self._scope, body, self._answer):
                 await self._gate.app(self._scope, self._replay(body), self._answer)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bocage.errors import BocageError, NotFound, PlanError, RefusedVariant, ScopeClosed
+from bocage.errors import NotFound, PlanError, RefusedVariant, ScopeClosed
 from bocage.learners import Learner, RandomTrees
 from bocage.model import Forest, Released
 from bocage.private import PrivateTable
@@ -52,7 +52,7 @@ class _Work:
     admission: Admission
     fit: Callable[[Callable[[int, int], None]], Released]
     settled: threading.Event = field(default_factory=threading.Event)
-    refusal: BocageError | None = None
+    refusal: Exception | None = None
     has_slot: bool = False
     began: float = field(default_factory=time.monotonic)
 
@@ -165,13 +165,9 @@ class Jobs:
             state = self._grow(work)
         except Stopped as stop:
             state = self._end(job, stop.state, stop.error)
-        except BocageError as error:
-            if not work.settled.is_set():  # refused before the charge: the request is told why
-                work.refusal = error
-            state = self._failed(work, error)
         except Exception as error:  # noqa: BLE001 - whatever it says may quote a row
-            if not work.settled.is_set():
-                work.refusal = problems.AFTER_CHARGE
+            if not work.settled.is_set():  # refused before the charge: the request is told why
+                work.refusal = error if work.admission.entry is None else problems.AFTER_CHARGE
             state = self._failed(work, error)
         finally:
             if work.has_slot:
@@ -239,9 +235,11 @@ class Jobs:
     def _failed(self, work: _Work, error: Exception) -> str:
         if isinstance(error, RefusedVariant):
             return self._end(work.job, "failed", problems.body_of(error))
-        if work.refusal is None:
+        if work.refusal is not error:  # else the gate says so
             _LOG.error("a job failed with %s %s", type(error).__name__, problems.place_of(error))
-        return self._end(work.job, "failed", problems.body_of(problems.AFTER_CHARGE))
+        charged = work.admission.entry is not None
+        told = problems.body_of(problems.AFTER_CHARGE) if charged else problems.INTERNAL
+        return self._end(work.job, "failed", told)
 
     def _end(self, job: Job, state: str, error: wire.ErrorBody | None) -> str:
         text = None if error is None else error.model_dump_json()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 
-from bocage.errors import ServiceError
+from bocage.errors import AccessDenied, ServiceError
 from bocage.schema import Schema
 from bocage.service import keys
 from bocage.service.store import open_store
@@ -68,6 +68,8 @@ class Registry:
 
     def add_table(self, table: Registered) -> None:
         check_name(table.name, "a table")
+        if table.name == "new":
+            raise ServiceError("'new' is where the console adds a table: take another name.")
         with self._store.write() as run:
             if run("SELECT 1 FROM tables WHERE name = ?", table.name):
                 raise ServiceError(f"there is a table {table.name!r} already.")
@@ -141,6 +143,14 @@ class Registry:
         )
         found = keys.matching(digest, [row[0] for row in rows])
         return next((Analyst(*row[1:]) for row in rows if row[0] == found), None)
+
+    def require_key(self, name: str, digest: str) -> None:
+        """Refuse a key that was the analyst's and is no more."""
+        rows = self._store.look(
+            "SELECT digest FROM analysts WHERE name = ? AND state = 'open'", name
+        )
+        if keys.matching(digest, [row[0] for row in rows]) is None:
+            raise AccessDenied("the key has ended.")
 
     # Grants
 

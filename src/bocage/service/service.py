@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from typing import Self
 
@@ -22,6 +23,7 @@ from bocage.service.tables import Tables
 from bocage.service.warming import warm_up
 
 _LOG = logging.getLogger("bocage.service")
+HEALTH_SECONDS = 1.0
 
 
 class Service:
@@ -43,6 +45,8 @@ class Service:
         self.spending = Spending(self.ledger)
         self.tables = Tables(self.registry, self.ledger, home.ledger_address)
         self.jobs = Jobs(self)
+        self._health: tuple[float, bool] | None = None  # when it was looked, and what was found
+        self._looking = threading.Lock()
         self._closing = threading.Event()
         # Opening a table may take long, and a worker that is not heard of is taken for lost.
         self._keepers = [
@@ -84,7 +88,14 @@ class Service:
             )
 
     def healthy(self) -> bool:
-        """Whether ledger and registry can be used."""
+        """Whether ledger and registry can be used, as of the last second: anybody may ask this."""
+        with self._looking:
+            asked = time.monotonic()
+            if self._health is None or asked - self._health[0] >= HEALTH_SECONDS:
+                self._health = (asked, self._look())
+            return self._health[1]
+
+    def _look(self) -> bool:
         try:
             self.ledger.head()
             self.registry.tables()

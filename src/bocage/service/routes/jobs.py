@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import Query, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from bocage.errors import BocageError
@@ -75,24 +75,27 @@ def cancel_job(service: Served, analyst: Caller, job: Id) -> wire.JobDocument:
 @routes.get(
     "/jobs/{job}/events", tags=["learning"], response_class=StreamingResponse, responses=_STREAM
 )
-async def follow_job(service: Served, analyst: Caller, job: Id) -> StreamingResponse:
-    """The progress of a job as server-sent events, until it ends."""
+async def follow_job(
+    service: Served, request: Request, analyst: Caller, job: Id
+) -> StreamingResponse:
+    """The progress of a job as server-sent events, until it or the key ends."""
     if _streams[analyst] >= MOST_STREAMS:
         raise Limited(f"{MOST_STREAMS} jobs of this analyst are followed already.", 5)
     first = await to_thread.run_sync(service.records.job, analyst, job)
-    return StreamingResponse(_events(service, first), media_type="text/event-stream")
+    events = _events(service, first, request.state.key)
+    return StreamingResponse(events, media_type="text/event-stream")
 
 
-async def _events(service: Service, job: Job) -> AsyncIterator[str]:
+async def _events(service: Service, job: Job, key: str) -> AsyncIterator[str]:
     _streams[job.analyst] += 1
     try:
-        async for event in _changes(service, job):
+        async for event in _changes(service, job, key):
             yield event
     finally:
         _streams[job.analyst] -= 1
 
 
-async def _changes(service: Service, job: Job) -> AsyncIterator[str]:
+async def _changes(service: Service, job: Job, key: str) -> AsyncIterator[str]:
     shown: Job | None = None
     quiet = 0.0
     while True:
@@ -108,14 +111,15 @@ async def _changes(service: Service, job: Job) -> AsyncIterator[str]:
         await asyncio.sleep(EVENT_SECONDS)
         quiet += EVENT_SECONDS
         try:
-            job = await to_thread.run_sync(_look, service, job)
+            job = await to_thread.run_sync(_look, service, job, key)
         except BocageError as error:
             yield f"event: error\ndata: {problems.body_of(error).model_dump_json()}\n\n"
             return
 
 
-def _look(service: Service, job: Job) -> Job:
+def _look(service: Service, job: Job, key: str) -> Job:
     """The job as it is now, for someone who may still see it."""
+    service.registry.require_key(job.analyst, key)
     service.tables.require_open(job.analyst, job.table)
     return service.records.job(job.analyst, job.id)
 
