@@ -24,6 +24,7 @@ from bocage.model.shape import MOST_ENTRIES
 from bocage.plan.splits import Split
 from bocage.private import (
     Candidate,
+    Criterion,
     EpsilonLike,
     IntArray,
     Paths,
@@ -38,6 +39,7 @@ SUPPORT = 30  # records times epsilon that an average leaf should have
 SLACK = 2  # by how much the product of the branches of a path may exceed what that allows
 GROWTH = 0.25  # a level gets more than the one above it by the branches to this power
 THRESHOLDS = 64  # of one numeric attribute that a node chooses from
+STRONG = 100  # records of a node times what it pays, from which on purity counts beside errors
 COUNTED = 500  # records times epsilon from which on leaves are counted instead of labeled
 MOST_LEAVES = 2**16
 
@@ -58,14 +60,16 @@ class ReadableTree(Learner):
     Privacy
     -------
     Neighbors differ in one record that is there or not. The number of rows has sensitivity 1. The
-    score of a split is -(7 E + I/2)/8 with its errors E and its impurity I: one more record lowers it by
-    0 to 1 for every split of every attribute alike (monotone, range 1), so that permute-and-flip
-    with rate epsilon is epsilon-DP without a factor 2; see `Blend`. What a node chooses from, what it
-    pays and whether it is a leaf follow from the schema, the noisy number of rows and the splits
-    released above it. Nodes of one level are disjoint (parallel composition). The splits of a path
-    add up to 65 % of what is left after the count, at most; the leaf gets all the rest (sequential
-    composition). A leaf is labeled by one permute-and-flip over its label counts (monotone, range 1),
-    or counted with discrete Laplace noise (sensitivity 1). Everything else is post-processing.
+    score of a split is the number of records that have the majority label of their branch, which one
+    more record raises by 0 to 1, or -(E + I/2)/2 with its errors E and its impurity I, which one more
+    record lowers by 0 to 1, for every split of every attribute alike (monotone, range 1): so
+    permute-and-flip with rate epsilon is epsilon-DP without a factor 2; see `MaxOperator` and `Blend`.
+    By which score a level chooses, what a node chooses from, what it pays and whether it is a leaf
+    follow from the schema, the noisy number of rows and the splits released above. Nodes of one
+    level are disjoint (parallel composition). The splits of a path add up to 65 % of what is left
+    after the count, at most; the leaf gets all the rest (sequential composition). A leaf
+    is labeled by one permute-and-flip over its label counts (monotone, range 1), or counted with
+    discrete Laplace noise (sensitivity 1). Everything else is post-processing.
     """
 
     name: ClassVar[str] = "readable"
@@ -104,7 +108,7 @@ class ReadableTree(Learner):
         room = min(self.leaves, MOST_ENTRIES // (8 * label_of(schema).cells))
         most = min(max(rows * float(splits + leaf) / SUPPORT, 1.0), room)
         branches = arities(schema, self.check(schema))
-        return _Rule(schema, most, exp(sum(map(log, branches)) / len(branches)), leaf)
+        return _Rule(schema, rows, most, exp(sum(map(log, branches)) / len(branches)), leaf)
 
     def fit(self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet) -> Tree:
         plan = self.plan(table.schema, epsilon)
@@ -130,15 +134,16 @@ class ReadableTree(Learner):
             paths = None
             if inner is not None:
                 asks = [one for one in asked if one is not None]
+                going = [here for here, one in zip(open_, asked, strict=True) if one is not None]
+                pays = [pays for _, pays in asks]
                 chosen = inner.choose(
                     [candidates for candidates, _ in asks],
                     label.name,
-                    criterion_named("blend"),
+                    rule.criterion(going, pays),
                     Selection.PERMUTE_AND_FLIP,
-                    [pays for _, pays in asks],
+                    pays,
                 )
                 paths = inner.split(chosen)
-                going = [here for here, one in zip(open_, asked, strict=True) if one is not None]
                 open_ = [
                     child
                     for here, split in zip(going, chosen, strict=True)
@@ -170,6 +175,7 @@ class _Rule:
     """What a node chooses from and what it pays. All of it is public."""
 
     schema: Schema
+    rows: int
     most: float  # leaves of average size that the data can feed
     branches: float  # of an average split
     leaf: Epsilon  # what is kept for the leaf
@@ -186,6 +192,17 @@ class _Rule:
         weights = sum(self.branches ** (GROWTH * level) for level in range(levels))
         pays = int((left.nano - self.leaf.nano) / weights)
         return (candidates, Epsilon(pays)) if candidates and pays > 0 else None
+
+    def criterion(self, nodes: list[_Open], pays: list[Epsilon]) -> Criterion:
+        """The score of a level.
+
+        Errors are what counts in the end, and no concave score of range 1 sets splits further apart.
+        Where some node of the level has records enough to spare, purity counts too: it looks ahead.
+        """
+        strongest = max(
+            self.rows / node.branches * float(paid) for node, paid in zip(nodes, pays, strict=True)
+        )
+        return criterion_named("blend" if strongest >= STRONG else "max")
 
 
 @dataclass

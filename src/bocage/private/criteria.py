@@ -94,30 +94,29 @@ class Gini:
 
 @dataclass(frozen=True)
 class Blend:
-    """Seven parts of errors and one of half the Gini impurity mass: -(7 E + I/2) / 8.
+    """Errors and half the Gini impurity mass, in equal parts: -(E + I/2) / 2.
 
     The errors E are the records outside the majority label of their branch: what counts in the end,
-    and no concave impurity of this range sets splits further apart. But they are the same for many splits;
-    the impurity I tells those apart.
+    but the same for many splits. The impurity I tells those apart.
 
     Privacy
     -------
     Adding a record to a branch raises E by 0 or 1 (the size rises by 1, the largest count by 0 or 1)
-    and I/2 by a value in [0, 1) (see `Gini`), both for every split. So 7 E + I/2 rises by 0 to 8 and
-    the score falls by 0 to 1: monotone, range 1. Kept is 16 UNITS times it, as 14 UNITS times -E,
-    which is whole, plus the floor of UNITS times -I, which falls by 0 to 2 UNITS: range 16 UNITS.
+    and I/2 by a value in [0, 1) (see `Gini`), both for every split. So E + I/2 rises by 0 to 2 and
+    the score falls by 0 to 1: monotone, range 1. Kept is 4 UNITS times it, as 2 UNITS times -E,
+    which is whole, plus the floor of UNITS times -I, which falls by 0 to 2 UNITS: range 4 UNITS.
     """
 
     name: str = "blend"
-    units: int = 16 * UNITS
+    units: int = 4 * UNITS
 
     def range(self, schema: Schema) -> int:
-        return 16 * UNITS
+        return 4 * UNITS
 
     def branch(self, counts: IntArray) -> IntArray:
         size: IntArray = reduce(np.add, _labels(counts))
         largest: IntArray = reduce(np.maximum, _labels(counts))
-        result: IntArray = 14 * UNITS * (largest - size) + Gini().branch(counts)
+        result: IntArray = 2 * UNITS * (largest - size) + Gini().branch(counts)
         return result
 
 

@@ -10,6 +10,7 @@ from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import LearnerError
 from bocage.learners import ReadableTree
 from bocage.learners.frontier import OpenNode
+from bocage.learners.readable import _Open, _Rule
 from bocage.learners.smoothing import smoothed
 from bocage.model.text import to_text
 from bocage.plan.splits import alone
@@ -94,6 +95,13 @@ def test_a_tree_of_many_records_has_counts_and_says_the_rule():
 def test_a_tree_of_few_records_has_labels_alone():
     tree = fit(ReadableTree(), 1000, 0.2)
     assert not tree.has_counts.any()
+
+
+@pytest.mark.parametrize(("size", "named"), [(99, "max"), (100, "blend")])
+def test_purity_counts_where_records_times_what_they_pay_reach_a_hundred(size, named):
+    rule = _Rule(SCHEMA, 2 * size, 4.0, 2.0, Epsilon.of(1))
+    nodes = [_Open(OpenNode(1, ("age",)), branches) for branches in (2, 8)]
+    assert rule.criterion(nodes, [Epsilon.of(1)] * 2).name == named
 
 
 def test_a_declared_number_of_rows_leaves_all_of_epsilon_to_the_tree():

@@ -76,9 +76,9 @@ def published(name, branches):
             total += max(x)
         elif name == "gini":
             total -= float(t - Fraction(sum(n * n for n in x), t)) if t else 0
-        elif name == "blend":  # -(7 E + I/2) / 8
+        elif name == "blend":  # -(E + I/2) / 2
             impurity = t - Fraction(sum(n * n for n in x), t) if t else 0
-            total -= float(7 * (t - max(x)) + impurity / 2) / 8
+            total -= float(t - max(x) + impurity / 2) / 2
         else:
             total += sum(n * log2(n / t) for n in x if n)
     return total
