@@ -56,9 +56,10 @@ def problem(environment: str) -> str:
 def _make(environment: str) -> str:
     folder = STORE / environment
     STORE.mkdir(parents=True, exist_ok=True)
-    install = [str(python_of(environment)), "-m", "pip", "install", "--quiet"]
-    install += ["--disable-pip-version-check", "-r", str(requirements_of(environment))]
-    for command in ([sys.executable, "-m", "venv", "--clear", str(folder)], install):
+    pip = [sys.executable, "-m", "pip", "--python", str(python_of(environment))]
+    install = ["install", "--quiet", "--disable-pip-version-check", "-r"]
+    empty = [sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder)]
+    for command in (empty, [*pip, *install, str(requirements_of(environment))]):
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False

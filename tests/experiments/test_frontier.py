@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -166,14 +166,16 @@ def test_rivals_get_codes_and_public_bounds(tmp_path):
 
 
 def test_an_environment_that_cannot_be_made_is_remembered_with_its_reason(tmp_path, monkeypatch):
+    """A real environment, and a package that is not there. The second time nothing is made."""
     monkeypatch.setattr(rivals, "STORE", tmp_path)
     monkeypatch.setattr(rivals, "requirements_of", lambda _: tmp_path / "wanted.txt")
-    (tmp_path / "wanted.txt").write_text("nothing==1\n")
-    tries = []
-    monkeypatch.setattr(rivals, "_make", lambda name: tries.append(name) or "no such thing")
-    for _ in range(2):
-        rivals.problem.cache_clear()
-        assert rivals.problem("none") == "no such thing"
+    (tmp_path / "wanted.txt").write_text(f"{tmp_path}/absent-1.0-py3-none-any.whl\n")
     rivals.problem.cache_clear()
-    assert tries == ["none"]
-    assert json.loads((tmp_path / "none.json").read_text())["problem"] == "no such thing"
+    why = rivals.problem("none")
+    assert "absent-1.0" in why
+    assert rivals.python_of("none").exists()
+    shutil.rmtree(tmp_path / "none")
+    rivals.problem.cache_clear()
+    assert rivals.problem("none") == why
+    assert not rivals.python_of("none").exists()
+    rivals.problem.cache_clear()
