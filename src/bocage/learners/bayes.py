@@ -37,7 +37,7 @@ SHARES = (5, 58, 33, 4)  # per cent of epsilon, in this order
 CELLS = 8  # of a numeric attribute
 SIGNAL = 5  # records times epsilon for each cell and label of the pairs together
 WEIGHTS = (4, 2, 1, 0)  # quarters of what the pairs say
-MOST_PAIRS = 500
+MOST_PAIRS = 66  # of 12 attributes
 
 
 @dataclass(frozen=True)

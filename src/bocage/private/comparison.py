@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,8 +68,13 @@ class BestModel(Fit[int]):
         scores = -np.array(self.handicaps or (0,) * len(self.models), np.int64)
         for batch in read():
             codes = {name: batch[i].astype(np.int32) for i, name in enumerate(self.names)}
-            right = [model.predict_codes(codes) == codes[self.label] for model in self.models]
-            scores += np.array([int(each.sum()) for each in right])
+            cells: dict[Any, NDArray[np.int64]] = {}
+            for i, model in enumerate(self.models):
+                if isinstance(model, AdditiveModel):
+                    found = _added(model, codes, cells)
+                else:
+                    found = model.predict_codes(codes)
+                scores[i] += int((found == codes[self.label]).sum())
         contest = Contest(scores, terms.rate(1, self.epsilon))
         return int(noise.select([contest], Selection.PERMUTE_AND_FLIP)[0])
 
@@ -77,3 +83,20 @@ class BestModel(Fit[int]):
         """The columns in the order in which they are read."""
         used = [name for model in self.models for name in model.columns]
         return tuple(dict.fromkeys((*used, self.label)))
+
+
+def _added(
+    model: AdditiveModel, codes: dict[str, NDArray[np.int32]], cells: dict[Any, NDArray[np.int64]]
+) -> NDArray[np.int32]:
+    """What the model predicts for codes of which none is missing; models share what they look up."""
+    sums: NDArray[np.int64] = np.tile(model.intercept, (len(next(iter(codes.values()))), 1))
+    for term in model.terms:
+        key = term.columns, term.cells
+        if key not in cells:
+            place = np.zeros(len(sums), np.int64)
+            for name, size, table in zip(*key, term.lookup(model.schema), strict=True):
+                place = place * size + table[codes[name]]
+            cells[key] = place
+        sums += term.scores.take(cells[key], axis=0)
+    best: NDArray[np.int32] = sums.argmax(axis=1).astype(np.int32)
+    return best

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.model import Certificate, Tree, TreeBuilder
+from bocage.private.dry_run import made_up_rows
+from models import additives, schemas
 from private.noises import SilentRecordingNoise
 from private.tables import TENNIS, WEATHER, table
 
@@ -59,3 +64,17 @@ def test_a_model_of_another_schema_is_refused():
     level = table(WEATHER, other, noise=SilentRecordingNoise()).reserve(10, "models")
     with pytest.raises(PlanError, match="own schema"):
         level.best([leaf()], "play", Epsilon.of(1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_additive_models_are_right_as_often_as_they_predict_it(data):
+    schema = data.draw(schemas())
+    models = data.draw(st.lists(additives(schema), min_size=1, max_size=3))
+    rows = made_up_rows(schema, 30)
+    noise = SilentRecordingNoise()
+    level = table(rows, schema, noise=noise).reserve(1, "models")
+    level.best(models, schema.label.name, Epsilon.of(1))
+    ((contest, _),) = noise.contests
+    truth = np.array(rows[schema.label.name])
+    assert contest.scores.tolist() == [int((m.predict(rows) == truth).sum()) for m in models]
