@@ -46,6 +46,22 @@ NOTE = """
   up to -9 where branches differ (a hidden tree): nothing on average. Support that falls with the size (`fall`): gains on
   numbers, loses more on categories.
 
+## The data sets that results are reported on
+
+Measured once, after the rule was settled, with the shipped learner: stratified ten folds, mean accuracy with its
+standard error; before: the rule of the earlier runs.
+
+| data | 0.1 | 0.5 | 1 | 2 | before | folds |
+|---|---:|---:|---:|---:|---:|---:|
+| votes | 91.7 ± 1.0 | 94.5 ± 0.4 | 94.7 ± 0.3 | 94.9 ± 0.3 | 91.4 / 94.5 / 94.9 / 94.9 | 80 |
+| tic-tac-toe | 66.9 ± 0.9 | 71.0 ± 0.6 | 74.7 ± 0.6 | 76.9 ± 0.8 | 65.8 / 70.1 / 71.5 / 76.7 | 40 |
+| car | 71.1 ± 0.9 | 76.4 ± 0.8 | 81.8 ± 0.5 | 85.4 ± 0.6 | 69.8 / 78.3 / 80.4 / 85.2 | 30 |
+| mushroom | 98.5 ± 0.2 | 99.3 ± 0.1 | 99.7 ± 0.1 | 99.6 ± 0.1 | 98.3 / 99.4 / 99.7 / 99.7 | 10 |
+| nursery | 88.1 ± 0.5 | 90.4 ± 0.2 | 92.1 ± 0.3 | 93.2 ± 0.2 | 88.1 / 90.5 / 92.0 / 93.4 | 10 |
+| krkopt | 27.6 ± 0.2 | 36.1 ± 0.2 | 41.9 ± 0.2 | 42.9 ± 0.3 | 28.2 / 35.8 / 40.4 / 42.6 | 10 |
+| adult | 83.1 ± 0.3 | 84.5 ± 0.1 | 84.7 ± 0.1 | 84.8 ± 0.1 | 82.5 / 84.6 / 84.6 / 85.0 | 10 |
+| connect-4 | 67.5 ± 0.3 | 70.7 ± 0.2 | 72.2 ± 0.2 | 73.1 ± 0.2 | 67.3 / 70.5 / 72.1 / 73.2 | 10 |
+
 ## Earlier runs
 
 Other folds and fewer tables (31), unpaired, standard error of a difference about 0.4, mean over all four epsilons:
