@@ -14,7 +14,7 @@ from bocage.errors import LedgerError, ScopeClosed, ServiceError
 from bocage.private import protect
 from bocage.schema import Schema
 from bocage.service.home import Home
-from bocage.service.registry import Registered, Registry, now
+from bocage.service.registry import Registered, Registry, check_table_name, now
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class Owner:
         batch: str | None = None,
     ) -> Registered:
         """Open the source as a service would, and register it if that works."""
+        check_table_name(name)
         public = Schema.read(schema)
         placed = _absolute(source)
         amount = str(Epsilon.of(cap))

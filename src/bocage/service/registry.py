@@ -67,9 +67,7 @@ class Registry:
         return Registered(*rows[0])
 
     def add_table(self, table: Registered) -> None:
-        check_name(table.name, "a table")
-        if table.name == "new":
-            raise ServiceError("'new' is where the console adds a table: take another name.")
+        check_table_name(table.name)
         with self._store.write() as run:
             if run("SELECT 1 FROM tables WHERE name = ?", table.name):
                 raise ServiceError(f"there is a table {table.name!r} already.")
@@ -206,6 +204,12 @@ def check_name(name: str, what: str) -> None:
         raise ServiceError(
             f"{what} is named by 1 to 64 letters, digits, and . _ - inside, not {name[:70]!r}."
         )
+
+
+def check_table_name(name: str) -> None:
+    check_name(name, "a table")
+    if name == "new":
+        raise ServiceError("'new' is where the console adds a table: take another name.")
 
 
 def now(clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> str:

@@ -15,7 +15,7 @@ from bocage.errors import BocageError, SchemaError, ServiceError
 from bocage.service import history, keys
 from bocage.service.drafts import SIGNING, draft_of
 from bocage.service.owner import Account, Owner
-from bocage.service.registry import Registered, check_name
+from bocage.service.registry import Registered, check_table_name
 from bocage.service.service import Service
 from bocage.service.web.page import OwnerOnly, Served, page_router, render, schemas_of
 
@@ -75,7 +75,7 @@ async def new_table(request: Request) -> Response:
 async def draft(request: Request, name: Text, source: Text, label: Text = "") -> Response:
     """Step 2: a draft of the schema, for the owner to review and sign."""
     try:
-        check_name(name, "a table")
+        check_table_name(name)
         text = await to_thread.run_sync(draft_of, name, source.strip(), label.strip() or None)
     except BocageError as error:
         given = {"name": name, "source": source, "label": label}
@@ -110,7 +110,7 @@ async def sign(
 
 def _register(service: Service, name: str, source: str, text: str, cap: str) -> None:
     """Write the signed schema beside the home's other files and register the table."""
-    check_name(name, "a table")
+    check_table_name(name)
     lines = [line for line in text.splitlines() if line.replace(" ", "") != "draft=true"]
     folder = service.home.path / "schemas"
     folder.mkdir(mode=0o700, exist_ok=True)
