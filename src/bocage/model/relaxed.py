@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, log, log1p
+from math import ceil, exp2, log, log1p
 from typing import TYPE_CHECKING
 
 from bocage.errors import ModelError
@@ -62,7 +62,7 @@ def _smallest(rho: float, delta: float) -> float:
     """The least bound, over a = 1 + 2**t: it falls and then rises, so that thirds close in on it."""
 
     def bound(t: float) -> float:
-        above = 2.0**t
+        above = exp2(t)
         a = 1 + above
         return a * rho + (-log(delta) - above * log1p(1 / above) - log(a)) / above
 
