@@ -172,6 +172,7 @@ class Fit:
             known |= self.beyond(tables, known, noise)
             if way.triples:
                 share = self.paired * way.triples
+                order = [i for i in order if any(i in at for at in tables)]
                 tables, noise = self.count(self.chosen(order, share, 3), share)
                 self.beyond(tables, known, noise)
         self.weight = self.chosen_weight(select)

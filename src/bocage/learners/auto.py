@@ -23,7 +23,12 @@ from bocage.schema import Schema
 CLASSES = "class counts"
 MODEL = "tree or tables, with their trials if there are many records"
 TREE, TABLES, COUNTS = "readable", "additive", "bayes"
-COUNTED = 400  # what records, cells and labels must come to for counts to be taken without a trial
+TABULATED = (
+    400  # what records, cells and labels must come to for tables to be taken without a trial
+)
+JOINT = (
+    20  # records times epsilon for each parameter from which on tables for two labels are fitted
+)
 TRIAL = 160  # records times epsilon for each parameter from which on all are tried
 SHARES = (10, 10, 10, 3, 67)  # per cent: the trials, their comparison, the model
 
@@ -35,9 +40,9 @@ class Auto(Learner):
     Let s be the number of records times epsilon for each number that tables of single attributes
     have, c the geometric mean of the attributes' cells (8 for a numeric one) and h the number of
     frequent labels (the exponential of the entropy of their shares). Below s = 160 the choice is
-    public: :class:`Bayes` if s c**3 / h**2 is 400 or more, else :class:`ReadableTree`. From there on,
-    each of the three learns from 10 % of epsilon, 3 % choose the one that predicts most rows right,
-    and it learns again from the rest.
+    public: :class:`ReadableTree` if s c**3 / h**2 is less than 400, else :class:`Additive` for two
+    labels and s = 20 or more, else :class:`Bayes`. From there on, each of the three learns from 10 %
+    of epsilon, 3 % choose the one that predicts most rows right, and it learns again from the rest.
 
     Parameters
     ----------
@@ -92,7 +97,10 @@ class Auto(Learner):
         shares = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
         frequent = exp(-float((shares * np.log(shares)).sum()))
         cells = exp(sum(map(log, sizes)) / len(sizes))
-        return (COUNTS,) if signal * cells**3 >= COUNTED * frequent**2 else (TREE,)
+        if signal * cells**3 < TABULATED * frequent**2:
+            return (TREE,)
+        joint = len(counts) == 2 and signal >= JOINT and self.fits(schema)
+        return (TABLES,) if joint else (COUNTS,)
 
     def fits(self, schema: Schema) -> bool:
         """Whether an additive model is small enough to be fitted at once."""

@@ -33,12 +33,13 @@ def even(rows, labels):
 @pytest.mark.parametrize(
     ("values", "labels", "rows", "taken"),
     [
-        (3, 2, 1000, ("bayes",)),  # 62.5 for each of 16 parameters, times 27 / 4: 422
+        (3, 2, 1000, ("additive",)),  # 62.5 for each of 16 parameters, times 27 / 4: 422
         (3, 2, 940, ("readable",)),  # 397
         (3, 4, 1000, ("readable",)),
         (6, 4, 4000, ("bayes",)),  # more cells, in which a tree would have to split
         (3, 2, 2560, ("readable", "additive", "bayes")),  # 160 for each of 16 parameters
-        (3, 2, 2559, ("bayes",)),
+        (3, 2, 2559, ("additive",)),
+        (20, 2, 3000, ("bayes",)),  # 19.7 for each of 152
         (600, 9, 10**7, ("readable", "bayes")),  # an additive model would be too large
     ],
 )
