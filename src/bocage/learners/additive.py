@@ -29,6 +29,7 @@ from bocage.private import (
     fit_columns,
 )
 from bocage.private.design import Design
+from bocage.private.pairs import MOST_LABELS
 from bocage.schema import Categorical, Schema
 
 CLASSES, FIT = (
@@ -37,6 +38,7 @@ CLASSES, FIT = (
 )
 CELLS = ("auto", "few", "stacked")
 SHARES = (3, 97)  # per cent of epsilon: class counts, tables
+SHARES_MANY = (5, 95)  # the same for more than three labels, whose prior says more
 FEW = 8  # cells of a numeric attribute
 LITTLE = 10  # records times epsilon for each parameter, below which these are halved
 ENOUGH = 50  # as many that finer cells need
@@ -61,7 +63,7 @@ class Additive(Learner):
 
     Privacy
     -------
-    3 % of epsilon pay for the class counts (sensitivity 1, discrete Laplace). They give the number
+    3 % of epsilon (5 % with more than three labels) pay for the class counts (sensitivity 1, discrete Laplace). They give the number
     of rows, which sets penalties and the cells of numeric attributes, and the prior odds, pulled
     towards equal ones by what the noise of the counts makes of them; all that is post-processing. The rest pays for one release of all tables, whose proof is that of
     :class:`~bocage.private.additive.AdditiveFit`. Where the number of rows allows it, 10 % of that
@@ -90,7 +92,8 @@ class Additive(Learner):
             )
         Design(tuple(largest), label_of(schema).cells).check(schema)  # before anything is charged
         budget = budget_of(epsilon, 400, self.name)
-        classes, fit = budget.split(SHARES)
+        few = label_of(schema).cells <= MOST_LABELS
+        classes, fit = budget.split(SHARES if few else SHARES_MANY)
         return Plan(
             self.name,
             budget,
@@ -190,11 +193,12 @@ class Additive(Learner):
     def prior(counts: IntArray, rows: int, deviation: float) -> IntArray:
         """The logarithms of the labels' odds before anything is known of a record, on the grid.
 
-        Shares are pulled towards equal ones by the variance of their noise against that of shares
-        of which all are equally likely.
+        With two or three labels their shares are pulled towards equal ones, by the variance of their
+        noise against that of shares of which all are equally likely. Of many labels few are
+        frequent, and the noise is left as it is.
         """
         labels = len(counts)
-        noise = (deviation / rows) ** 2 * (labels + 1) * labels
+        noise = (deviation / rows) ** 2 * (labels + 1) * labels if labels <= MOST_LABELS else 0.0
         pulled = 1 / labels + (counts - counts.mean()) / rows / (1 + noise)
         shares = np.maximum(pulled, max(1 / rows, RAREST))
         scores = np.array([round(log(share / shares.sum()) * 2**GRID_BITS) for share in shares])

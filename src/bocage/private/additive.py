@@ -29,7 +29,7 @@ class AdditiveFit(Fit[Fitted]):
 
     A row's score for a label is a public prior, plus an intercept, plus one entry of each table. The
     tables are centered. Where little data makes penalties large, all of these are scaled down
-    together: the prior too, by what the penalties leave of a table on average. With w for all parameters and L_r for the logarithmic loss of row r,
+    together: for two or three labels the prior too, by what penalties leave of a table on average. With w for all parameters and L_r for the logarithmic loss of row r,
 
         w* = argmin  sum_r L_r(w) + 1/2 sum_t lambda_t |w_t|**2 + <beta, w>,
 

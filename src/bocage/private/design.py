@@ -160,7 +160,9 @@ class Calibration:
     penalties
         Of each fitted table, in units of ``2**-PENALTY_BITS``.
     kept
-        How much of a table its penalty leaves, on average, if its cells have average curvature.
+        How much of a table its penalty leaves, on average, if its cells have average curvature, and
+        so of the prior. With many labels the prior is kept whole: few of them are frequent, and
+        tables that are mostly noise must not outvote it.
     """
 
     bodies: tuple[Body, ...]
@@ -181,7 +183,8 @@ def calibrate(design: Design, epsilon: Fraction, rows: int, shrinkage: int) -> C
     Beyond that, a penalty that is `shrinkage` times the variance of the noise over the curvature
     of an average cell keeps the noise of small cells out of the model.
 
-    How the rates are shared out is free: every table has the same share, and the intercept less.
+    How the rates are shared out is free: every table has the same share, and the intercept less
+    if there are two or three labels.
     """
     sizes, labels = design.sizes, design.labels
     squares = sum((1 - Fraction(1, size) if size > 1 else Fraction(1)) for size in sizes)
@@ -189,10 +192,10 @@ def calibrate(design: Design, epsilon: Fraction, rows: int, shrinkage: int) -> C
     rate = epsilon if labels == 2 else epsilon - loss * Fraction(labels - 2, labels - 1)
     floor = ceil(squares / loss * 2**PENALTY_BITS)
     groups = _groups(sizes) if design.reference else [[i] for i in range(len(sizes))]
+    intercept = _INTERCEPT if design.reference else Fraction(1)
     bodies: list[Body] = []
     for group in groups:
-        parts = len(group) if group[0] else _INTERCEPT
-        share = rate * parts / (len(sizes) - 1 + _INTERCEPT)
+        share = rate * (len(group) if group[0] else intercept) / (len(sizes) - 1 + intercept)
         if design.reference:
             bodies.append(Tables(share, tuple(sizes[i] for i in group), design.columns))
         else:
@@ -208,7 +211,7 @@ def calibrate(design: Design, epsilon: Fraction, rows: int, shrinkage: int) -> C
         penalty / 2**PENALTY_BITS * factor * size / rows
         for penalty, size in zip(penalties, sizes, strict=True)
     ]
-    kept = fmean(1 / (1 + weight) for weight in weights[1:])
+    kept = fmean(1 / (1 + weight) for weight in weights[1:]) if design.reference else 1.0
     return Calibration(tuple(bodies), order, tuple(penalties), kept)
 
 

@@ -58,6 +58,18 @@ def test_the_plan_is_two_questions_that_add_up():
     ]
 
 
+def test_many_labels_have_more_for_their_counts_and_keep_the_prior_odds():
+    many = Schema("t", SCHEMA.attributes, Categorical("ill", ("a", "b", "c", "d")))
+    assert str(Additive().plan(many, "1").share(0, CLASSES)) == "0.05"
+    counts = np.array([100, 100, 100, 700])
+    assert np.ptp(Additive.prior(counts, 1000, 500.0)) == round(1024 * np.log(0.7)) - round(
+        1024 * np.log(0.1)
+    )
+    blocks = tuple(Additive().blocks(many, ("age", "job"), 100, 1.0))
+    fit = AdditiveFit(blocks, "ill", (0,) * 4, 100, Epsilon.of("0.1"))
+    assert fit.calibration(Terms(many, Adjacency.ADD_REMOVE)).kept == 1
+
+
 def test_a_fit_charges_the_budget_once_and_its_certificate_says_so(tmp_path):
     with protect(people(200), SCHEMA, ledger=tmp_path / "l.db", cap=3, create=True) as table:
         analyst = table.analyst("ann", 2)
