@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import exp, log
+from math import exp, log, prod
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -23,13 +23,11 @@ from bocage.schema import Schema
 CLASSES = "class counts"
 MODEL = "tree or tables, with their trials if there are many records"
 TREE, TABLES, COUNTS = "readable", "additive", "bayes"
-TABULATED = (
-    400  # what records, cells and labels must come to for tables to be taken without a trial
-)
-JOINT = (
-    20  # records times epsilon for each parameter from which on tables for two labels are fitted
-)
-TRIAL = 160  # records times epsilon for each parameter from which on all are tried
+LEAF = 30  # records times epsilon that a leaf should have
+PLENTY = 160  # records times epsilon for each parameter: enough to fit tables, or to try
+FEW = 3  # labels for which tables are then fitted without a trial
+TABULATED = 400  # what records, cells and labels must come to for tables where there is less
+JOINT = 20  # records times epsilon for each parameter: enough to fit those of two labels
 SHARES = (10, 10, 10, 3, 67)  # per cent: the trials, their comparison, the model
 
 
@@ -39,10 +37,15 @@ class Auto(Learner):
 
     Let s be the number of records times epsilon for each number that tables of single attributes
     have, c the geometric mean of the attributes' cells (8 for a numeric one) and h the number of
-    frequent labels (the exponential of the entropy of their shares). Below s = 160 the choice is
-    public: :class:`ReadableTree` if s c**3 / h**2 is less than 400, else :class:`Additive` for two
-    labels and s = 20 or more, else :class:`Bayes`. From there on, each of the three learns from 10 %
-    of epsilon, 3 % choose the one that predicts most rows right, and it learns again from the rest.
+    frequent labels (the exponential of the entropy of their shares). The first of these that holds:
+
+    - There are 30 records times epsilon for each combination of cells: :class:`ReadableTree`.
+    - s is 160 or more: :class:`Additive` for two or three labels. For more of them, each of the
+      three learns from 10 % of epsilon, 3 % choose the one that predicts most rows right, and it
+      learns again from the rest.
+    - s c**3 / h**2 is less than 400: :class:`ReadableTree`.
+    - There are two labels, and s is 20 or more: :class:`Additive`.
+    - Otherwise: :class:`Bayes`.
 
     Parameters
     ----------
@@ -89,18 +92,20 @@ class Auto(Learner):
 
         Every number in it is declared or released.
         """
-        sizes = Bayes.sizes(schema, self.check(schema))
-        parameters = sum(size - 1 for size in sizes) * (len(counts) - 1)
-        signal = max(int(counts.sum()), 0) * epsilon / parameters
-        if signal >= TRIAL:
+        sizes, labels = Bayes.sizes(schema, self.check(schema)), len(counts)
+        support = max(int(counts.sum()), 0) * epsilon
+        if prod(sizes) <= support / LEAF:
+            return (TREE,)
+        signal = support / (sum(size - 1 for size in sizes) * (labels - 1))
+        if signal >= PLENTY and labels > FEW:
             return (TREE, TABLES, COUNTS) if self.fits(schema) else (TREE, COUNTS)
         shares = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
         frequent = exp(-float((shares * np.log(shares)).sum()))
         cells = exp(sum(map(log, sizes)) / len(sizes))
-        if signal * cells**3 < TABULATED * frequent**2:
+        if signal < PLENTY and signal * cells**3 < TABULATED * frequent**2:
             return (TREE,)
-        joint = len(counts) == 2 and signal >= JOINT and self.fits(schema)
-        return (TABLES,) if joint else (COUNTS,)
+        joint = signal >= PLENTY or (labels == 2 and signal >= JOINT)
+        return (TABLES,) if joint and self.fits(schema) else (COUNTS,)
 
     def fits(self, schema: Schema) -> bool:
         """Whether an additive model is small enough to be fitted at once."""
