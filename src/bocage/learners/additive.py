@@ -27,8 +27,10 @@ from bocage.private import (
     Level,
     PrivateTable,
     fit_columns,
+    needs,
 )
 from bocage.private.design import Design
+from bocage.private.needs import Need
 from bocage.private.pairs import MOST_LABELS
 from bocage.schema import Categorical, Schema
 
@@ -102,6 +104,9 @@ class Additive(Learner):
                 Step(0, FIT, "K-norm objective perturbation, permute and flip", fit),
             ),
         )
+
+    def needs(self, schema: Schema) -> tuple[Need, ...]:  # noqa: ARG002 - whatever it declares
+        return (needs.tables,)
 
     def fit(
         self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet

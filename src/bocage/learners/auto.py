@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log, prod
 from typing import Any, ClassVar, cast
@@ -17,7 +17,8 @@ from bocage.learners.bayes import Bayes
 from bocage.learners.plan import Plan, Step
 from bocage.learners.readable import ReadableTree
 from bocage.model import Certificate, Released, Tree
-from bocage.private import EpsilonLike, IntArray, Level, PrivateTable
+from bocage.private import EpsilonLike, IntArray, Level, PrivateTable, needs
+from bocage.private.needs import Need
 from bocage.schema import Schema
 
 CLASSES = "class counts"
@@ -115,6 +116,9 @@ class Auto(Learner):
             return False
         return True
 
+    def needs(self, schema: Schema) -> tuple[Need, ...]:
+        return (needs.tables,) if self.fits(schema) else ()
+
     def fit(
         self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
     ) -> Released:
@@ -172,7 +176,7 @@ class _Share:
     def schema(self) -> Schema:
         return self.level.schema
 
-    def reserve(self, epsilon: Epsilon, memo: str) -> Level:
+    def reserve(self, epsilon: Epsilon, memo: str, _: Sequence[Need]) -> Level:
         return self.level.share(memo, epsilon)
 
     def learn(self, _: Learner, fit: Callable[..., Any], *arguments: Any) -> Any:

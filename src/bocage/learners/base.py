@@ -14,7 +14,8 @@ from bocage.learners.plan import Plan
 from bocage.model import Certificate, Released
 from bocage.model.shape import labels as model_labels
 from bocage.plan.question import MOST_COUNTERS
-from bocage.private import EpsilonLike, Level, PrivateTable, Selection
+from bocage.private import EpsilonLike, Level, PrivateTable, Selection, needs
+from bocage.private.needs import Need
 from bocage.schema import Categorical, Schema
 
 Progress = Callable[[int, int], None]  # levels done, levels in all
@@ -69,7 +70,14 @@ class Learner(ABC):
 
     def reserve(self, table: PrivateTable, plan: Plan) -> Level:
         """The one durable charge of a fit."""
-        return table.reserve(plan.budget, plan.memo(**self.parameters()))
+        memo = plan.memo(**self.parameters())
+        return table.reserve(plan.budget, memo, self.needs(table.schema))
+
+    def needs(self, schema: Schema) -> tuple[Need, ...]:
+        """What not every noise provider has: one that lacks it refuses before the charge."""
+        numeric = any(not isinstance(schema[name], Categorical) for name in self.check(schema))
+        weighted = self.parameters().get("selection") == Selection.EXPONENTIAL
+        return (needs.weights,) if numeric and weighted else ()
 
     def certificate(
         self, level: Level, plan: Plan, *, sound: bool = True, notes: tuple[str, ...] = ()

@@ -75,7 +75,7 @@ class Bayes(Learner):
     attributes: tuple[str, ...] | None = None
 
     def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
-        self.check(schema)
+        tables = len(self.check(schema))
         budget = budget_of(epsilon, 400, self.name)
         shares = budget.split(SHARES)
         words = ("discrete Laplace",) * 3 + (Selection.PERMUTE_AND_FLIP.words,)
@@ -85,7 +85,7 @@ class Bayes(Learner):
         ]
         if not self.pairs:
             rest = Epsilon.total(shares[1:])
-            steps = [steps[0], Step(0, SINGLES, words[1], rest)]
+            steps = [steps[0], Step(0, SINGLES, words[1], rest, tables)]
         return Plan(self.name, budget, tuple(steps))
 
     def check(self, schema: Schema) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from bocage.private.ask import Askable, EpsilonLike
 from bocage.private.desk import LiveDesk, PreviewDesk, memo_of
 from bocage.private.dry_run import dry_desk
 from bocage.private.level import Level
+from bocage.private.needs import Need
 from bocage.private.partition import PrivatePartition, by_cells, by_column
 from bocage.private.query import Place
 
@@ -102,8 +103,10 @@ class PrivateTable(Askable):
             raise PlanError(f"a partition is made by a column or a tree, not {type(by).__name__}.")
         return PrivatePartition(self._desk, self._account, place)
 
-    def reserve(self, epsilon: EpsilonLike, memo: str) -> Level:
+    def reserve(self, epsilon: EpsilonLike, memo: str, needs: Sequence[Need] = ()) -> Level:
         """Charge `epsilon` at once; the level returned spends it in pieces without a disk.
+
+        A noise provider that lacks something of `needs` refuses before the charge.
 
         Privacy
         -------
@@ -113,6 +116,8 @@ class PrivateTable(Askable):
             raise PlanError("a preview prices single questions; a learner publishes its plan.")
         if self._place != WHOLE:  # the owner reads in the ledger which rows were asked about
             memo = memo_of({"reserve": memo, **self._place.describe()})
+        for need in needs:
+            need(self._desk.noise)
         account = self._account.reserve(Epsilon.of(epsilon), memo)
         desk = replace(self._desk, engine=Recall(self._desk.engine))
         return Level(desk, account, self._place.where, self._place.cells)

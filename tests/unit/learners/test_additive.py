@@ -9,8 +9,8 @@ from bocage import protect, study
 from bocage.accounting import MemoryAccount
 from bocage.engine.memory import MemoryEngine
 from bocage.epsilon import Epsilon
-from bocage.errors import EngineError, LearnerError, PlanError
-from bocage.learners import LEARNERS, Additive
+from bocage.errors import EngineError, LearnerError, NoiseError, PlanError
+from bocage.learners import LEARNERS, Additive, Auto, DiffPC45
 from bocage.learners.additive import CLASSES, FIT
 from bocage.learners.pairing import Pairing
 from bocage.mechanisms import Adjacency, OpenDPNoise, SystemNoise
@@ -161,7 +161,8 @@ def test_bad_parameters_are_refused_before_a_charge():
     assert str(table.spent()) == "0"
 
 
-def test_a_provider_without_such_noise_is_refused_before_the_fit_reads_rows():
+@pytest.mark.parametrize("learner", [Additive(), Auto(), DiffPC45(selection="exponential")])
+def test_a_provider_without_such_noise_is_refused_before_the_charge(learner):
     read = []
 
     class Watched(MemoryEngine):
@@ -176,9 +177,10 @@ def test_a_provider_without_such_noise_is_refused_before_the_fit_reads_rows():
         Kind.RELEASE,
     )
     table = PrivateTable(desk, MemoryAccount.of(Epsilon.of(100)), WHOLE)
-    with pytest.raises(Exception, match="'system'"):
-        Additive().fit(table, "1")
+    with pytest.raises(NoiseError):
+        learner.fit(table, "1")
     assert read == []
+    assert str(table.spent()) == "0"
 
 
 def test_a_failing_scan_is_an_opaque_error_after_the_charge():

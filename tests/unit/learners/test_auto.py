@@ -93,7 +93,7 @@ class Keeping(PrivateTable):
 
     kept: list
 
-    def reserve(self, epsilon, memo):
+    def reserve(self, epsilon, memo, needs=()):
         self.kept = [super().reserve(epsilon, memo)]
         return self.kept[0]
 
