@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bocage.accounting import group, open_ledger
+from bocage.accounting import chain, group, open_ledger
+from bocage.accounting.algebra import Action
+from bocage.accounting.entry import Entry
 from bocage.accounting.sqlite import SQLiteStore
 from bocage.epsilon import Epsilon
 from bocage.errors import BudgetExceeded, LedgerBusy, LedgerError
@@ -21,12 +24,13 @@ class Watched(SQLiteStore):
     """Counts commits, and holds or breaks them at will."""
 
     def __init__(self, path):
-        self.commits, self.broken = 0, False
+        self.begun, self.commits, self.broken = 0, 0, False
         self.gate, self.committing = threading.Event(), threading.Event()
         self.gate.set()
         super().__init__(path, timeout_seconds=60)
 
     def run(self, connection, sql, values):
+        self.begun += sql == self.begin_write
         if sql == "COMMIT":
             self.committing.set()
             self.gate.wait()
@@ -58,8 +62,8 @@ def held(ledger, threads, work):
         first = pool.submit(work, 0)
         store.committing.wait()
         others = [pool.submit(work, i) for i in range(1, threads)]
-        wait_until(lambda: store._writers._coming == threads - 1, seconds=60)
-        store.commits = 0
+        wait_until(lambda: len(store._writers._queue) == threads - 1, seconds=60)
+        store.commits = store.begun = 0
         store.gate.set()
         return [one.exception() or one.result() for one in (first, *others)]
 
@@ -164,33 +168,124 @@ def test_who_waits_too_long_for_other_threads_is_told(ledger, ann):
 
 def test_those_who_are_refused_do_not_keep_the_others_waiting(ledger, ann, monkeypatch):
     monkeypatch.setattr(group, "MOST_TOGETHER", 5)
-    writers = ledger._store._writers
-    with writers._lock:
-        writers._coming += 1  # there is always somebody behind
-    with ThreadPoolExecutor(1) as pool:
-        paid = pool.submit(ledger.charge, ann, ONE, "question")
-        wait_until(lambda: writers._open is not None and writers._open.size == 1)
-        for _ in range(4):
-            assert not paid.done()
-            with pytest.raises(BudgetExceeded):
-                ledger.charge(ann, Epsilon.of("0.2"), "too dear")
-        assert paid.result(30).number
-    with writers._lock:
-        writers._coming -= 1
+
+    def work(i):
+        return ledger.charge(ann, ONE if i % 5 == 0 else Epsilon.of("0.2"), f"question {i}")
+
+    outcomes = held(ledger, 21, work)
+    assert [isinstance(one, BudgetExceeded) for one in outcomes] == [i % 5 > 0 for i in range(21)]
+    assert ledger._store.begun == 4  # after the first, five turns at a time
+    assert ledger.spent(ann) == ONE * 5
 
 
-def test_if_the_one_who_should_commit_gives_up_another_does(ledger, ann):
-    writers = ledger._store._writers
-    with writers._lock:
-        writers._coming += 1  # somebody who seems to come, and never does
+def test_who_fails_after_writing_is_taken_back_and_the_others_stand(ledger, ann):
+    def spends_and_stumbles(run):
+        chain.append(run, Action.CHARGE, ann, Epsilon.of("0.09"))
+        raise ValueError("stumbled")
 
-    def gives_up():
-        with writers._lock:
-            writers._coming -= 1
+    def work(i):
+        if i in {2, 5}:
+            return ledger._store.do(spends_and_stumbles)
+        return ledger.charge(ann, ONE * 2, f"question {i}", f"key {i}")
 
-    later = threading.Timer(0.2, gives_up)
-    later.start()
-    ledger.charge(ann, ONE, "question")
-    later.join()
+    outcomes = held(ledger, 8, work)
+    assert [isinstance(one, ValueError) for one in outcomes] == [i in {2, 5} for i in range(8)]
+    charged = [one for one in outcomes if not isinstance(one, ValueError)]
+    first = charged[0].number
+    assert sorted(entry.number for entry in charged) == [*range(first, first + 6)]
+    assert not any(entry.repeated for entry in charged)
+    assert ledger.spent(ann) == ONE * 12
+    assert ledger.verify().ok
+
+
+def test_if_the_one_who_writes_for_all_is_interrupted_nobody_is_charged_or_stranded(ledger, ann):
+    def interrupts(run):
+        raise KeyboardInterrupt
+
+    def work(i):
+        if i == 3:
+            return ledger._store.do(interrupts)
+        return ledger.charge(ann, ONE, f"question {i}")
+
+    outcomes = held(ledger, 6, work)
+    assert sum(isinstance(one, KeyboardInterrupt) for one in outcomes) == 1
+    told = [str(one) for one in outcomes if isinstance(one, LedgerBusy)]
+    stand = [one for one in outcomes if isinstance(one, Entry)]
+    assert all("Nothing was charged" in text for text in told)
+    assert len(told) + len(stand) + 1 == 6
+    assert told
+    assert ledger.spent(ann) == ONE * len(stand)
+    ledger.charge(ann, ONE, "afterwards")
+    assert ledger.verify().ok
+
+
+def test_one_who_gives_up_waiting_is_not_charged(ledger, ann):
+    """A signal reaches the main thread while it waits for its turn."""
+    store = ledger._store
+    store.gate.clear()
+    store.committing.clear()
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(ledger.charge, ann, ONE, "first")
+        store.committing.wait()
+
+        def interrupt():
+            wait_until(lambda: len(store._writers._queue) == 1, seconds=60)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        sent = pool.submit(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.charge(ann, ONE, "given up")
+        sent.result()
+        store.gate.set()
+        first.result()
     assert ledger.spent(ann) == ONE
-    assert writers._open is None
+    assert not store._writers._queue
+    ledger.charge(ann, ONE, "afterwards")
+
+
+def test_the_next_in_turn_who_gives_up_hands_the_turn_on(ledger, ann):
+    writers = ledger._store._writers
+    mine, behind = group._Task(None), group._Task(None)
+    assert writers._enter(mine)
+    with ThreadPoolExecutor(1) as pool:
+        waits = pool.submit(ledger.charge, ann, ONE, "question")
+        wait_until(lambda: len(writers._queue) == 1, seconds=60)
+        writers._queue.appendleft(behind)
+        writers._leave(mine)
+        assert writers._leader is behind
+        writers._leave(behind)
+        assert waits.result(60).number
+    assert writers._leader is None
+
+
+def test_who_is_forgotten_hears_that_the_charge_may_stand(ledger, ann):
+    """The leader took the change in, and was stopped before it could wake anybody."""
+    ledger._store.timeout_seconds = 0.1
+    writers = ledger._store._writers
+    mine, taken = group._Task(None), []
+    assert writers._enter(mine)
+    with ThreadPoolExecutor(1) as pool:
+        waits = pool.submit(ledger.charge, ann, ONE, "question")
+        wait_until(lambda: writers._take_in(taken, 1), seconds=60)
+        writers._leave(mine)
+        with pytest.raises(LedgerError, match="may stand"):
+            waits.result(60)
+    ledger.charge(ann, ONE, "afterwards")
+
+
+def test_those_who_write_by_themselves_and_those_who_write_together_take_turns(ledger, ann):
+    ledger.charge(ann, ONE, "question")
+
+    def work(i):
+        if i % 4:
+            return ledger.charge(ann, ONE, f"question {i}").number
+        with ledger._store.write() as run:
+            return run("SELECT number FROM head")[0][0]
+
+    with ThreadPoolExecutor(16) as pool:
+        seen = list(pool.map(work, range(80)))
+    charged = [number for i, number in enumerate(seen) if i % 4]
+    assert len(set(charged)) == 60
+    assert ledger.spent(ann) == ONE * 61
+    assert ledger._store._writers._leader is None
+    assert ledger.verify().ok

@@ -3,144 +3,223 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bocage.errors import LedgerBusy, LedgerError
 
 if TYPE_CHECKING:
-    from bocage.accounting.store import Run, Store
+    from bocage.accounting.store import Run, Store, Value
 
 MOST_TOGETHER = 256
-_LOOK_SECONDS = 0.05
+
+T = TypeVar("T")
 
 
-class Group:
-    """One transaction of several threads. They take turns inside it, and all wait for its commit."""
+class _Task:
+    """What one thread wants to write; without a body, it writes by itself when its turn comes."""
 
-    def __init__(self, connection: Any) -> None:
-        self.connection = connection
-        self.size = 0  # how many have made their changes
-        self.turns = 0  # how many have tried, also those who were refused
-        self.done = threading.Event()
+    __slots__ = ("body", "error", "leader", "result", "wake")
+
+    def __init__(self, body: Callable[[Run], Any] | None) -> None:
+        self.body = body
+        self.result: Any = None
         self.error: Exception | None = None
+        self.leader: _Task | None = None  # whose thread makes the change
+        self.wake: threading.Lock | None = None  # held while its thread waits
+
+    def settle(self, error: Exception | None) -> None:
+        self.error = error
+        if self.wake is not None:
+            self.wake.release()
+
+
+class _Runner:
+    """The statements of an open transaction; knows whether one may have changed something."""
+
+    __slots__ = ("connection", "run", "wrote")
+
+    def __init__(self, store: Store, connection: Any) -> None:
+        self.run = store.run
+        self.connection = connection
+        self.wrote = False
+
+    def __call__(self, sql: str, *values: Value) -> list[tuple[Any, ...]]:
+        if not sql.startswith("SELECT"):
+            self.wrote = True
+        return self.run(self.connection, sql, values)
 
 
 class Writers:
     """The writing threads of a store in one process.
 
-    Who comes while another has the turn joins the transaction when the turn is free, and whoever
-    finds nobody waiting behind commits for all. A thread that fails takes back what it did alone.
+    Whoever finds nobody writing takes the turn, and makes the changes of those who come meanwhile
+    together with the own, one after another in one transaction. They sleep until its commit: far
+    cheaper than to hand the connection from thread to thread. Who came too late is next.
 
     Privacy
     -------
     Nobody goes on before the commit that makes the own change durable. Inside the transaction each
     sees the charges of those before: what is checked and recorded is what one after another would
-    be. If the commit fails, it fails for all of them.
+    be. One that fails does so alone; if the commit fails, it fails for all of them.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._turn = threading.Lock()
-        self._lock = threading.Lock()
-        self._coming = 0
-        self._open: Group | None = None
+        self._lock = threading.Lock()  # for the two below
+        self._leader: _Task | None = None  # who has the turn
+        self._queue: deque[_Task] = deque()
+
+    def do(self, body: Callable[[Run], T]) -> T:
+        """Run `body` in a transaction, in this thread or another; return when it is durable.
+
+        The body may be run again, if another that shares the transaction spoils it: it changes
+        nothing but the store.
+        """
+        mine = _Task(body)
+        try:
+            if self._enter(mine):
+                self._lead(mine)
+                self._leave(mine)
+        except BaseException:
+            self._leave(mine)
+            raise
+        error, mine.error = mine.error, None
+        if error is None:
+            result: T = mine.result
+            return result
+        try:
+            raise error
+        finally:
+            del error  # no cycle with the frames of its own traceback
 
     @contextmanager
     def write(self) -> Iterator[Run]:
-        store = self._store
-        group = self._enter()
-        joined = group.size > 0
+        """Take the turn for a transaction of one's own."""
+        mine, store = _Task(None), self._store
         try:
+            self._enter(mine)
+            connection = store.begin_writing()
             try:
-                if joined:
-                    store.run(group.connection, "SAVEPOINT mine", ())
-                yield lambda sql, *values: store.run(group.connection, sql, values)
-                if joined:
-                    store.run(group.connection, "RELEASE SAVEPOINT mine", ())
-                group.size += 1
+                yield _Runner(store, connection)
+            except store.database_error as error:
+                store.roll_back(connection)
+                raise store.explain(error, committing=False) from error
             except BaseException:
-                self._undo(group, joined=joined)
+                store.roll_back(connection)
                 raise
-            finally:
-                self._leave(group)
-        except store.database_error as error:
-            raise store.explain(error, committing=False) from error
-        self._await(group)
+            self._commit(connection)
+        finally:
+            self._leave(mine)
 
-    def _enter(self) -> Group:
-        """Take the turn; begin a transaction, or join the one that is open."""
+    def _enter(self, mine: _Task) -> bool:
+        """Wait for the turn; False if another thread has made the change meanwhile."""
         with self._lock:
-            self._coming += 1
-        try:
-            taken = self._turn.acquire(timeout=self._store.timeout_seconds)
-        finally:
+            if self._leader is None:
+                self._leader = mine
+                return True
+            mine.wake = threading.Lock()
+            mine.wake.acquire()
+            self._queue.append(mine)
+        seconds = self._store.timeout_seconds
+        woken = mine.wake.acquire(timeout=seconds)
+        while not woken:
             with self._lock:
-                self._coming -= 1
-        if not taken:
-            raise LedgerBusy(
-                f"other threads held the ledger for more than {self._store.timeout_seconds:g} "
-                "seconds. Try again. Nothing was charged."
-            )
-        try:
-            if self._open is None:
-                self._open = Group(self._store.begin_writing())
-        except BaseException:
-            self._turn.release()
-            raise
-        self._open.turns += 1
-        return self._open
+                if mine in self._queue:
+                    raise LedgerBusy(
+                        f"other threads held the ledger for more than {seconds:g} seconds. "
+                        "Try again. Nothing was charged."
+                    )
+                forgotten = self._leader not in (mine, mine.leader)
+            woken = mine.wake.acquire(timeout=0 if forgotten else seconds)
+            if forgotten and not woken:
+                raise LedgerError(
+                    "the thread that wrote for several was interrupted. The charge may stand."
+                )
+        return self._leader is mine
 
-    def _undo(self, group: Group, *, joined: bool) -> None:
-        """Take back what one thread did; if that cannot be, what all of the group did."""
-        try:
-            if joined:
-                self._store.run(group.connection, "ROLLBACK TO SAVEPOINT mine", ())
-                self._store.run(group.connection, "RELEASE SAVEPOINT mine", ())
+    def _leave(self, mine: _Task) -> None:
+        """Hand the turn to the next; who gave up before its turn is forgotten."""
+        with self._lock:
+            if self._leader is not mine:
+                if mine in self._queue:
+                    self._queue.remove(mine)
                 return
-        except self._store.database_error as error:
-            group.error = error
-        self._open = None
-        if group.error is None:
-            self._store.roll_back(group.connection)
-        else:
-            self._store.discard(group.connection)
-        group.done.set()
+            self._leader = self._queue.popleft() if self._queue else None
+            if self._leader is not None and self._leader.wake is not None:
+                self._leader.wake.release()
 
-    def _leave(self, group: Group) -> None:
-        """Give up the turn; the last one commits."""
+    def _lead(self, mine: _Task) -> None:
+        """Make the own change and those that come meanwhile, commit, and wake all."""
+        store, group = self._store, [mine]
+        failure: Exception | None = LedgerBusy(
+            "the thread that wrote for several was interrupted. Try again. Nothing was charged."
+        )
         try:
-            if self._open is group and (not self._coming or group.turns >= MOST_TOGETHER):
-                self._commit(group)
+            while group:
+                connection = store.begin_writing()
+                try:
+                    sound = self._change(_Runner(store, connection), group)
+                except BaseException:
+                    store.roll_back(connection)
+                    raise
+                if sound and group:
+                    failure = LedgerError(
+                        "the commit was broken off (interrupted). The charge may stand."
+                    )
+                    self._commit(connection)
+                    failure = None
+                    break
+                store.roll_back(connection)
+        except Exception as error:  # noqa: BLE001 - it is raised in every thread of the group
+            failure = error
         finally:
-            self._turn.release()
+            for task in group:
+                task.settle(failure)
 
-    def _commit(self, group: Group) -> None:
-        self._open = None
+    def _change(self, run: _Runner, group: list[_Task]) -> bool:
+        """Make all changes; who fails leaves the group. False if it may have left traces."""
+        turns = made = 0
+        while made < len(group) or self._take_in(group, MOST_TOGETHER - turns):
+            task = group[made]
+            turns += 1
+            run.wrote = False
+            try:
+                task.result = task.body(run) if task.body else None
+            except Exception as error:  # noqa: BLE001 - it is raised in its own thread
+                del group[made]
+                spoiled = isinstance(error, self._store.database_error)
+                told = self._store.explain(error, committing=False) if spoiled else error
+                if spoiled:
+                    told.__cause__ = error
+                task.settle(told)
+                if spoiled or run.wrote:
+                    return False
+            else:
+                made += 1
+        return True
+
+    def _take_in(self, group: list[_Task], room: int) -> bool:
+        before = len(group)
+        with self._lock:
+            while self._queue and self._queue[0].body and len(group) < before + room:
+                self._queue[0].leader = self._leader
+                group.append(self._queue.popleft())
+        return len(group) > before
+
+    def _commit(self, connection: Any) -> None:
+        store = self._store
         try:
-            self._store.run(group.connection, "COMMIT", ())
+            store.run(connection, "COMMIT", ())
         except BaseException as error:
-            group.error = error if isinstance(error, Exception) else RuntimeError("interrupted")
-            self._store.discard(group.connection)
-            if not isinstance(error, self._store.database_error):
-                raise
-        else:
-            self._store.give_back(group.connection)
-        finally:
-            group.done.set()
-
-    def _await(self, group: Group) -> None:
-        try:
-            while not group.done.wait(_LOOK_SECONDS):
-                if self._turn.acquire(blocking=False):  # who was to commit may have given up
-                    self._leave(group)
-        finally:  # also if this thread is interrupted: an open transaction keeps others waiting
-            if not group.done.is_set():
-                self._turn.acquire()
-                self._leave(group)
-        error = group.error
-        if isinstance(error, self._store.database_error):
-            raise self._store.explain(error, committing=True) from error
-        if error is not None:
-            raise LedgerError(f"the commit was broken off ({error}). The charge may stand.")
+            store.discard(connection)
+            if isinstance(error, store.database_error):
+                raise store.explain(error, committing=True) from error
+            if isinstance(error, Exception):
+                raise LedgerError(
+                    f"the commit was broken off ({error}). The charge may stand."
+                ) from error
+            raise
+        store.give_back(connection)

@@ -107,8 +107,9 @@ class Ledger:
         The first answer under a key is kept for good. Release the returned one, and one charge
         never pays for two draws of noise, even if two processes computed the same question.
         """
-        with self._store.write() as run:
-            return chain.store_answer(run, scope, key, body, number, also=also)
+        return self._store.do(
+            lambda run: chain.store_answer(run, scope, key, body, number, also=also)
+        )
 
     def stored_answer(self, scope: Scope, key: str) -> bytes | None:
         """The answer that is kept for this scope and key, free of charge.
@@ -195,8 +196,9 @@ class Ledger:
     def _record(
         self, action: Action, scope: Scope, amount: Epsilon, memo: str, request: str | None = None
     ) -> Entry:
-        with self._store.write() as run:
-            return chain.append(run, action, scope, amount, memo=memo, request=request)
+        return self._store.do(
+            lambda run: chain.append(run, action, scope, amount, memo=memo, request=request)
+        )
 
     def _open(self, scope: Scope, cap: Epsilon | None) -> Scope:
         balance = self.balance(scope)

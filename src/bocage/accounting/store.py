@@ -7,14 +7,15 @@ import os
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from bocage.accounting.group import Writers
 from bocage.errors import LedgerError
 
 Value = int | str | bytes | None
+T = TypeVar("T")
 
 
 class Run(Protocol):
@@ -77,11 +78,16 @@ class Store(ABC):
         return []
 
     def write(self) -> AbstractContextManager[Run]:
-        """Hold the write lock; on leaving, the changes are durable, or none was made.
-
-        Threads that write at the same time share a commit; each can still fail alone.
-        """
+        """Hold the write lock; on leaving, the changes are durable, or none was made."""
         return self._writers.write()
+
+    def do(self, body: Callable[[Run], T]) -> T:
+        """Run `body` as in `write` and return its result, cheaply where many threads write.
+
+        Threads that write at the same time share a transaction; each can still fail alone. The
+        body may run in another thread, and more than once until one commit keeps it.
+        """
+        return self._writers.do(body)
 
     def look(self, sql: str, *values: Value) -> list[tuple[Any, ...]]:
         """Run one statement that reads: it sees one consistent state without a transaction."""
