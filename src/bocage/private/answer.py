@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from html import escape
 from typing import Any
@@ -102,7 +102,7 @@ class Answer:
         return self.items[0]
 
     def as_kind(self, kind: Kind, **changes: Any) -> Answer:
-        return replace(self, kind=kind, **changes)
+        return Answer(**{**vars(self), "kind": kind, **changes})
 
     def to_json(self) -> str:
         return _WRITER.encode(vars(self))

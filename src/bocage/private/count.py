@@ -40,6 +40,9 @@ class Count(Query):
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         return laplace_answer(self, terms, place.keys, scale=terms.scale(1, self.epsilon))
 
+    def calibrate(self, terms: Terms, place: Place) -> None:
+        terms.scale(1, self.epsilon)
+
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> IntArray:
         """Noisy counts, one per cell."""
         exact: IntArray = tally.totals.sum(axis=1)
@@ -75,6 +78,9 @@ class Counts(Query):
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         keys = self._keys(terms.schema, place)
         return laplace_answer(self, terms, keys, scale=terms.scale(1, self.epsilon))
+
+    def calibrate(self, terms: Terms, place: Place) -> None:
+        terms.scale(1, self.epsilon)
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> IntArray:
         """Noisy counts of shape (cells, codes of the column, codes of the second one or 1)."""

@@ -74,8 +74,9 @@ class LiveDesk:
             answer = answer.as_kind(self.kind, entry=number if self.has_ledger else None)
             if self.remember:
                 # Two who asked at once both get what was stored first; a fresh answer is its own.
-                body = account.store_answer(key, answer.to_json().encode(), number)
-                answer = answer if fresh else Answer.from_json(body)
+                own = answer.to_json().encode()
+                body = account.store_answer(key, own, number)
+                answer = answer if fresh or body == own else Answer.from_json(body)
         left = str(account.remaining()) if self.has_ledger else None
         return answer.as_kind(answer.kind, remaining=left)
 

@@ -27,6 +27,20 @@ Fitted_co = TypeVar("Fitted_co", covariant=True)
 half_width = lru_cache(maxsize=4096)(laplace_half_width)  # public arithmetic, asked for often
 
 
+@lru_cache(maxsize=4096)
+def _scale(moved: int, epsilon: Epsilon) -> Fraction:
+    scale = moved / epsilon.fraction
+    check_scale(scale)
+    return scale
+
+
+@lru_cache(maxsize=4096)
+def _widths(scale: Fraction, unit: Fraction) -> tuple[int, float, str]:
+    """Half the width of the interval, in integers and in the unit, and the scale for people."""
+    half = half_width(scale)
+    return half, float(half * unit), f"{float(scale * unit):.6g}"
+
+
 @dataclass(frozen=True)
 class Terms:
     """The public facts about the rows; they calibrate noise."""
@@ -48,9 +62,7 @@ class Terms:
 
     def scale(self, sensitivity: int, epsilon: Epsilon) -> Fraction:
         """Laplace scale for a sum that one added or removed record moves by `sensitivity`."""
-        scale = sensitivity * self.steps / epsilon.fraction
-        check_scale(scale)
-        return scale
+        return _scale(sensitivity * self.steps, epsilon)
 
     def rate(self, score_range: int, epsilon: Epsilon) -> Fraction:
         """Rate of a private selection whose scores move within `score_range` per record."""
@@ -108,6 +120,10 @@ class Query(ABC):
         """Refuse what cannot be asked, before anything is charged or read."""
         for question in self.questions(place):
             question.check(terms.schema)
+        self.calibrate(terms, place)
+
+    def calibrate(self, terms: Terms, place: Place) -> None:
+        """Refuse what no noise could protect: what a preview would refuse."""
         self.preview(terms, place, None)
 
     def rehearse(self, terms: Terms, noise: Noise) -> None:  # noqa: B027 - most need nothing rare
@@ -153,12 +169,13 @@ def laplace_answer(
     at_least: float | None = None,
 ) -> Answer:
     """The answer made of noisy integers that count `unit`; without them a preview."""
-    half = half_width(scale)
+    half, plus_minus, shown = _widths(scale, unit)
     values: tuple[Value | None, ...] = (None,) * len(keys)
     lows = highs = None
     if noisy is not None:
         values = tuple(in_units(number, unit) for number in noisy)
-        bounds = [(float((n - half) * unit), float((n + half) * unit)) for n in noisy]
+        many, one = unit.as_integer_ratio()  # a quotient of integers is rounded once, as a fraction
+        bounds = [((n - half) * many / one, (n + half) * many / one) for n in noisy]
         if at_least is not None:
             bounds = [(max(low, at_least), max(high, at_least)) for low, high in bounds]
         lows, highs = tuple(low for low, _ in bounds), tuple(high for _, high in bounds)
@@ -169,16 +186,16 @@ def laplace_answer(
         lows=lows,
         highs=highs,
         mechanism="discrete Laplace",
-        scale=f"{float(scale * unit):.6g}",
-        plus_minus=float(half * unit),
+        scale=shown,
+        plus_minus=plus_minus,
         cost=str(query.epsilon),
         adjacency=terms.adjacency.value,
     )
 
 
 def in_units(number: int, unit: Fraction) -> Value:
-    exact = number * unit
-    return int(exact) if unit.denominator == 1 else float(exact)
+    many, one = unit.as_integer_ratio()
+    return number * many if one == 1 else number * many / one
 
 
 def distinct(texts: Sequence[str]) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ class Admission:
     left
         What the account had left right after the charge, if it was made by this very request.
     kept
-        The answer that is kept under the request.
+        The answer that is kept under the request, if it is another than the one just made.
     """
 
     request: str | None = None
@@ -101,8 +101,10 @@ class WatchedAccount:
         if not self._admission.keep:
             return self._account.store_answer(key, body, number, also)
         name = self._admission.name  # one wait for the disk, not two
-        self._admission.kept = self._account.store_answer(name, body, number, also=key)
-        return self._admission.kept
+        kept = self._account.store_answer(name, body, number, also=key)
+        if kept != body:
+            self._admission.kept = kept
+        return kept
 
     def stored_answer(self, key: str) -> bytes | None:
         return self._account.stored_answer(key)

@@ -38,10 +38,16 @@ class Metrics:
             multiprocess_mode="livemax",
         )
 
+        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         known = method if method in _METHODS else "other"
-        self._requests.labels(known, route, str(status)).inc()
-        self._seconds.labels(route).observe(seconds)
+        pair = self._known.get((known, route, status))
+        if pair is None:
+            counter = self._requests.labels(known, route, str(status))
+            pair = self._known[known, route, status] = (counter, self._seconds.labels(route))
+        pair[0].inc()
+        pair[1].observe(seconds)
 
     def job(self, state: str) -> None:
         self._jobs.labels(state).inc()
