@@ -139,7 +139,8 @@ def _charge(path: Sequence[Balance], epsilon: Epsilon) -> list[Balance]:
                 left=str(balance.left),
                 cap=str(balance.cap),
             )
-        changed.append(replace(balance, spent=balance.spent + rise))
+        spent = balance.spent + rise
+        changed.append(Balance(balance.scope, spent, balance.cap, balance.state))
     return changed
 
 

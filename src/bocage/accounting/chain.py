@@ -67,7 +67,11 @@ def append(
             _require_same(first, action, amount, memo)
             algebra.require_open(line(run, scope))
             return first.again()
-    previous, path = last_entry(run), line(run, scope)
+    # Nobody else writes in this transaction: what it has appended itself is not read again.
+    known: dict[Any, Any] = getattr(run, "known", {})
+    previous: Entry = known.get(Entry) or last_entry(run)
+    lineage = scope.lineage
+    path = [known[s] for s in lineage] if known.keys() >= set(lineage) else line(run, scope)
     changed = algebra.transition(action, path, amount)
     rows = ", ".join(["(?, ?, ?, ?, ?)"] * len(changed))
     run(
@@ -75,7 +79,8 @@ def append(
         "DO UPDATE SET spent = excluded.spent, cap = excluded.cap, state = excluded.state",
         *(field for one in changed for field in (one.scope.key, *_balance_row(one))),
     )
-    left = algebra.remaining(algebra.after(path, changed)) if action is Action.CHARGE else None
+    path = algebra.after(path, changed)
+    left = algebra.remaining(path) if action is Action.CHARGE else None
     entry = Entry(
         previous.number + 1,
         now(),
@@ -89,6 +94,8 @@ def append(
     ).sealed()
     _insert(run, entry, scope.key)
     run("UPDATE head SET number = ?, hash = ?", entry.number, entry.hash)
+    known.update(zip(lineage, path, strict=True))
+    known[Entry] = entry
     return entry
 
 
@@ -170,17 +177,23 @@ def replay(run: Run, known: Head | None) -> Replay:
 def store_answer(
     run: Run, scope: Scope, key: str, body: bytes, number: int, *, also: str | None = None
 ) -> bytes:
-    paid = run("SELECT 1 FROM entries WHERE number = ? AND action = ?", number, str(Action.CHARGE))
-    if not paid:
-        raise LedgerError(f"entry {number} is not a charge: it pays for no answer.")
     names = {check_key(key): None, **({} if also is None else {check_key(also): None})}
-    rows = ", ".join(["(?, ?, ?, ?)"] * len(names))
+    rows = ", ".join(["(?)"] * len(names))
     made = run(
-        f"INSERT INTO answers (scope, key, body, entry) VALUES {rows} "
-        "ON CONFLICT (scope, key) DO NOTHING RETURNING key",
-        *(field for name in names for field in (scope.key, name, body, number)),
+        "INSERT INTO answers (scope, key, body, entry) "
+        f"SELECT ?, names.column1, ?, number FROM entries, (VALUES {rows}) AS names "
+        "WHERE number = ? AND action = ? ON CONFLICT (scope, key) DO NOTHING RETURNING key",
+        scope.key,
+        body,
+        *names,
+        number,
+        str(Action.CHARGE),
     )
-    kept = None if (key,) in made else stored_answer(run, scope, key)
+    if (key,) in made:
+        return body
+    if not run("SELECT 1 FROM entries WHERE number = ? AND action = 'charge'", number):
+        raise LedgerError(f"entry {number} is not a charge: it pays for no answer.")
+    kept = stored_answer(run, scope, key)
     return body if kept is None else kept
 
 

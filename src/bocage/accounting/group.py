@@ -37,14 +37,19 @@ class _Task:
 
 
 class _Runner:
-    """The statements of an open transaction; knows whether one may have changed something."""
+    """The statements of an open transaction.
 
-    __slots__ = ("connection", "run", "wrote")
+    `wrote` tells whether one may have changed something. In `known` those who share the transaction
+    leave to each other what they have written and need not read again.
+    """
+
+    __slots__ = ("connection", "known", "run", "wrote")
 
     def __init__(self, store: Store, connection: Any) -> None:
         self.run = store.run
         self.connection = connection
         self.wrote = False
+        self.known: dict[Any, Any] = {}
 
     def __call__(self, sql: str, *values: Value) -> list[tuple[Any, ...]]:
         if not sql.startswith("SELECT"):
