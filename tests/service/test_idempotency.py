@@ -8,6 +8,8 @@ import pytest
 from running import Inside, count
 
 from bocage.accounting import LedgerAccount
+from bocage.errors import RequestConflict
+from bocage.service.records import Records
 from bocage.service.store import open_store
 
 QUERY = "/v1/tables/people/query"
@@ -115,3 +117,41 @@ def test_a_key_that_is_no_key_is_refused(serve, ann):
     client = serve()
     for key in ("", "a b", "é".encode(), "x" * 101):
         assert send(client, ann, key, count()).status_code == 422
+
+
+def test_of_those_who_bind_a_key_at_once_one_wins_and_all_know(made):
+    """Two processes' worth of records on one file, eight threads, four requests for each key."""
+    target = made.opened().registry_address
+    workers = [Records(target) for _ in range(2)]
+
+    def bind(turn):
+        key, asked = divmod(turn, 8)
+        try:
+            return key, workers[turn % 2].bind("ann", f"k{key}", f"digest {asked % 4}", f"j{turn}")
+        except RequestConflict:
+            return key, None
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(bind, range(400)))
+    for key in range(50):
+        jobs = [job for at, job in found if at == key and job is not None]
+        assert len(jobs) == 2  # of the four requests one has the key, and it came twice
+        assert len(set(jobs)) == 1
+    for worker in workers:
+        worker.close()
+
+
+def test_a_key_that_is_forgotten_while_it_is_bound_is_bound_anew(made, monkeypatch):
+    records = Records(made.opened().registry_address)
+    look, looks = records._quick.look, []
+
+    def forgetful(sql, *values):
+        if sql.startswith("SELECT") and not looks:
+            looks.append(look("DELETE FROM requests"))
+        return look(sql, *values)
+
+    records.bind("ann", "k", "before", "old")
+    monkeypatch.setattr(records._quick, "look", forgetful)
+    assert records.bind("ann", "k", "after", "new") == "new"
+    assert looks
+    records.close()
