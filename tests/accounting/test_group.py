@@ -219,6 +219,15 @@ def test_if_the_one_who_writes_for_all_is_interrupted_nobody_is_charged_or_stran
     assert ledger.verify().ok
 
 
+@pytest.fixture
+def interruptible():
+    """A program that was started in the background ignores the signal, and so do its children."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_one_who_gives_up_waiting_is_not_charged(ledger, ann):
     """A signal reaches the main thread while it waits for its turn."""
     store = ledger._store
@@ -233,10 +242,12 @@ def test_one_who_gives_up_waiting_is_not_charged(ledger, ann):
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
         sent = pool.submit(interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            ledger.charge(ann, ONE, "given up")
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                ledger.charge(ann, ONE, "given up")
+        finally:
+            store.gate.set()
         sent.result()
-        store.gate.set()
         first.result()
     assert ledger.spent(ann) == ONE
     assert not store._writers._queue

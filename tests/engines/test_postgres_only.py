@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from contextlib import closing
 from decimal import Decimal
@@ -365,7 +364,6 @@ def test_functions_of_another_namespace_are_not_called(postgres_url, table, admi
 
 
 def _same(url: str, columns: Any, schema: Schema, questions: list[Question]) -> None:
-    logging.getLogger("bocage.engine").setLevel(logging.ERROR)
     with (
         postgres_table(url, columns, schema) as table,
         closing(PostgresEngine(url, table, schema)) as engine,

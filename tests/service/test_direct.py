@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from load import load
@@ -71,6 +72,12 @@ def test_clients_that_ask_at_once_are_each_charged_once(made):
     assert len({entry.request for entry in charges}) == len(charges)
 
 
+def in_a_thread(work):
+    """This one may have an event loop already: a browser's."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+
+
 def test_a_crew_hands_over_what_its_threads_return_and_raise():
     def fail():
         raise KeyError("work")
@@ -84,7 +91,7 @@ def test_a_crew_hands_over_what_its_threads_return_and_raise():
             await crew.run(fail)
         crew.close()
 
-    asyncio.run(main())
+    in_a_thread(lambda: asyncio.run(main()))
 
 
 def test_a_crew_is_as_large_as_it_may_be_and_survives_those_who_go():
@@ -106,4 +113,4 @@ def test_a_crew_is_as_large_as_it_may_be_and_survives_those_who_go():
         assert await crew.run(lambda: 1) == 1
         crew.close()
 
-    asyncio.run(main())
+    in_a_thread(lambda: asyncio.run(main()))
