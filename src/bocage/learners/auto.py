@@ -15,7 +15,7 @@ from bocage.learners.additive import Additive
 from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
 from bocage.learners.bayes import Bayes
 from bocage.learners.plan import Plan, Step
-from bocage.learners.readable import ReadableTree
+from bocage.learners.readable import SUPPORT, ReadableTree
 from bocage.model import Certificate, Released, Tree
 from bocage.private import EpsilonLike, IntArray, Level, PrivateTable, needs
 from bocage.private.needs import Need
@@ -24,7 +24,6 @@ from bocage.schema import Schema
 CLASSES = "class counts"
 MODEL = "tree or tables, with their trials if there are many records"
 TREE, TABLES, COUNTS = "readable", "additive", "bayes"
-LEAF = 30  # records times epsilon that a leaf should have
 PLENTY = 160  # records times epsilon for each parameter: enough to fit tables, or to try
 FEW = 3  # labels for which tables are then fitted without a trial
 TABULATED = 400  # what records, cells and labels must come to for tables where there is less
@@ -95,7 +94,7 @@ class Auto(Learner):
         """
         sizes, labels = Bayes.sizes(schema, self.check(schema)), len(counts)
         support = max(int(counts.sum()), 0) * epsilon
-        if prod(sizes) <= support / LEAF:
+        if prod(sizes) <= support / SUPPORT:
             return (TREE,)
         signal = support / (sum(size - 1 for size in sizes) * (labels - 1))
         if signal >= PLENTY and labels > FEW:
