@@ -33,6 +33,7 @@ class Walk:
 
     def __init__(self, question: Question, schema: Schema, index: Mapping[str, int]) -> None:
         self.index, self.schema = index, schema
+        self._cells = question.cells.count
         self._nodes: list[tuple[int, int, int, int]] = []
         self._tables: dict[int, Table] = {}  # by node
         self._filled = 0
@@ -96,6 +97,8 @@ class Walk:
 
     def paths(self) -> list[Path] | None:
         """All paths to cells, or None where walking is the better way."""
+        if self._cells > MOST_PATHS:
+            return None
         found: list[Path] = []
         depth = 0
         open_ends: list[tuple[int, int, dict[int, NDArray[np.bool_]]]] = [(self.root, 0, {})]
