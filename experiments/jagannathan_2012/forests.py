@@ -101,10 +101,18 @@ def inverse(epsilon: float) -> str:
     return f"{1 / epsilon:.2f}".rstrip("0").rstrip(".")
 
 
-def gain(results: Results, better: dict[str, Any], worse: dict[str, Any]) -> tuple[float, float]:
-    """The difference of two means, and its standard error."""
-    error = float(np.hypot(results.error(**better), results.error(**worse)))
-    return results.mean(**better) - results.mean(**worse), error
+def error(results: Results, ensembles: int, **cell: Any) -> float:
+    """The standard error of a mean: ensembles differ, so more draws for the same ones do not end it."""
+    means = by_ensemble(results.values(**cell), ensembles)
+    return float(means.std(ddof=1) / np.sqrt(len(means))) if len(means) > 1 else 0.0
+
+
+def gain(
+    results: Results, ensembles: int, better: dict[str, Any], worse: dict[str, Any]
+) -> tuple[float, float]:
+    """The difference of two means, and its standard error (too large where ensembles are shared)."""
+    both = np.hypot(error(results, ensembles, **better), error(results, ensembles, **worse))
+    return results.mean(**better) - results.mean(**worse), float(both)
 
 
 def by_ensemble(values: np.ndarray, ensembles: int) -> np.ndarray:

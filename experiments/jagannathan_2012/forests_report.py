@@ -8,7 +8,16 @@ from experiments.common.experiment import Settings
 from experiments.common.report import Claim, Curve, Plot, Report, Target
 from experiments.common.runner import Results
 from experiments.jagannathan_2012.data import NOT_PRIVATE
-from experiments.jagannathan_2012.forests import ID3, NONE, OURS, PAPER, by_ensemble, gain, inverse
+from experiments.jagannathan_2012.forests import (
+    ID3,
+    NONE,
+    OURS,
+    PAPER,
+    by_ensemble,
+    error,
+    gain,
+    inverse,
+)
 
 FIGURES = {"nursery": 1, "mushroom": 2, "votes": 3}
 
@@ -28,7 +37,7 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report:
         "experiment compares it with the present one. Not private, because the records decide "
         f"on the preparation: {', '.join(NOT_PRIVATE)}.",
         results,
-        targets=_targets(results, expected),
+        targets=_targets(results, settings, expected),
         claims=_claims(results, settings),
         plots=[_plot(results, data, settings, present) for data in settings["data"]],
         notes=[_table(results, settings, present)],
@@ -36,16 +45,16 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report:
     )
 
 
-def _targets(results: Results, expected: Settings) -> list[Target]:
+def _targets(results: Results, settings: Settings, expected: Settings) -> list[Target]:
     found = []
     for data, values in expected["reference"].items():
         for epsilon, value in zip(expected["epsilons"], values, strict=True):
             cell = {"data": data, "algorithm": PAPER, "epsilon": epsilon}
             if len(results.values(**cell)):
-                ours, error = results.mean(**cell), results.error(**cell)
+                ours, off = results.mean(**cell), error(results, settings["ensembles"], **cell)
                 name = f"{data}: epsilon {epsilon}"
                 why = expected["explained"].get(data, "")
-                found.append(Target(name, value, ours, error, expected["tolerance"], why))
+                found.append(Target(name, value, ours, off, expected["tolerance"], why))
     return found
 
 
@@ -60,15 +69,15 @@ def _claims(results: Results, settings: Settings) -> list[Claim]:
         def claim(text: str, one: dict[str, Any], other: dict[str, Any], data: str = data) -> None:
             """`one` is better than `other`."""
             if len(results.values(**one)) and len(results.values(**other)):
-                points, error = gain(results, one, other)
-                numbers = f"{data}: {points:.1f} ± {error:.1f} points"
-                claims.append(Claim(text, points > 2 * error, numbers))
+                points, off = gain(results, settings["ensembles"], one, other)
+                numbers = f"{data}: {points:.1f} ± {off:.1f} points"
+                claims.append(Claim(text, points > 2 * off, numbers))
 
         plain, mild = cell(PAPER, NONE), cell(PAPER, 5.0)
         if len(results.values(**plain)) and len(results.values(**mild)):
-            loss, error = gain(results, plain, mild)
+            loss, off = gain(results, settings["ensembles"], plain, mild)
             text = "epsilon = 5 costs accuracy, but not substantially (less than 5 points)"
-            claims.append(Claim(text, loss < 5, f"{data}: {loss:.1f} ± {error:.1f} points"))
+            claims.append(Claim(text, loss < 5, f"{data}: {loss:.1f} ± {off:.1f} points"))
         claim("noise for epsilon = 0.01 overwhelms the counts", plain, cell(PAPER, 0.01))
         claim(
             "at epsilon = 1 random trees are better than private ID3",

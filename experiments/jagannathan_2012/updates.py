@@ -14,6 +14,7 @@ from experiments.jagannathan_2012.forests import (
     PAPER,
     by_ensemble,
     cross_validated,
+    error,
     gain,
     guessed,
     learner_of,
@@ -75,19 +76,20 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report:
             cell = {"data": data, "batches": int(batches)}
             if len(results.values(**cell)):
                 name = f"{data}: {batches} batches"
-                ours, error = results.mean(**cell), results.error(**cell)
-                targets.append(Target(name, value, ours, error, points))
+                ours, off = results.mean(**cell), error(results, settings["ensembles"], **cell)
+                why = expected["explained"][data]
+                targets.append(Target(name, value, ours, off, points, why))
     claims = []
     for data in settings["data"]:
         few, many = ({"data": data, "batches": m} for m in (min(sizes), max(sizes)))
-        lost, error = gain(results, few, many)
+        lost, off = gain(results, settings["ensembles"], few, many)
         numbers = (
             f"{data}: {results.mean(**few):.1f} with {min(sizes)}, {results.mean(**many):.1f} with "
-            f"{max(sizes)}: {lost:.1f} ± {error:.1f} lost"
+            f"{max(sizes)}: {lost:.1f} ± {off:.1f} lost"
         )
         text = "there is a gradual reduction when the updates increase"
-        flat = "" if lost > 2 * error else "No loss that these repetitions could show."
-        claims.append(Claim(text, lost > 2 * error, numbers, flat))
+        flat = "" if lost > 2 * off else "No loss that these repetitions could show."
+        claims.append(Claim(text, lost > 2 * off, numbers, flat))
     curves = [
         Curve(
             data,

@@ -17,6 +17,7 @@ from experiments.jagannathan_2012.forests import (
     SeededTrees,
     by_ensemble,
     cross_validated,
+    error,
     guessed,
     inverse,
     learner_of,
@@ -98,9 +99,9 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report:
     for key, algorithm in zip(("whole", "low", "honest", "printed"), ALGORITHMS, strict=True):
         cell = {"data": data, "algorithm": algorithm, "epsilon": expected["epsilon"]}
         if len(results.values(**cell)):
-            ours, error = results.mean(**cell), results.error(**cell)
+            ours, off = results.mean(**cell), error(results, settings["ensembles"], **cell)
             name = f"{data}: {algorithm}, epsilon {expected['epsilon']}"
-            targets.append(Target(name, reference[key], ours, error, points))
+            targets.append(Target(name, reference[key], ours, off, points))
     by = {
         a: np.array([results.mean(data=data, algorithm=a, epsilon=e) for e in epsilons])
         for a in ALGORITHMS
