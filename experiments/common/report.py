@@ -112,6 +112,7 @@ class Report:
     metrics: Sequence[str] = ("accuracy",)
     notes: Sequence[str] = field(default=())
     against: str = "published"  # what the targets are; a reference of our own is not published
+    recorded: Sequence[dict[str, Any]] = ()  # rows of the table that an earlier run measured
 
     @property
     def outside(self) -> list[Target]:
@@ -122,7 +123,7 @@ class Report:
 def write(report: Report, folder: Path, *, pictures: Sequence[str] = ("svg", "png")) -> list[Path]:
     """Write ``name.csv``, ``name.md`` and the plots."""
     folder.mkdir(parents=True, exist_ok=True)
-    rows = table(report.results, report.metrics)
+    rows = [*table(report.results, report.metrics), *report.recorded]
     header = list(dict.fromkeys(key for row in rows for key in row))
     paths = [folder / f"{report.name}.csv", folder / f"{report.name}.md"]
     with paths[0].open("w", encoding="utf-8", newline="") as file:

@@ -11,6 +11,7 @@ import pytest
 from experiments.common.experiment import expected_of, reproduce, settings_of
 from experiments.common.report import markdown, write
 from experiments.common.runner import Cell, Results
+from experiments.frontier import report as frontier_report
 from experiments.frontier import rivals, table
 from experiments.frontier.report import report
 from experiments.frontier.run import EXPERIMENTS, HERE
@@ -126,6 +127,24 @@ def test_the_report_says_that_no_rival_wins_and_what_was_not_run(monkeypatch):
     assert "The best of ours is below the goal in 0." in text
     assert "- forest: cannot be installed." in text
     assert "- PrivaTree: the package index has no distribution of it." in text
+
+
+def test_a_rival_that_is_not_installed_has_the_figures_that_were_recorded(tmp_path, monkeypatch):
+    """Sixteen folds with a standard deviation of 2 have a standard error of 0.5; the rows are kept."""
+    earlier = tmp_path / "earlier.csv"
+    earlier.write_text(
+        "data,epsilon,method,setting,accuracy,accuracy sd,runs,seconds\n"
+        "votes,1.0,forest,trees=3,97.0,2.0,16,0.5\n"
+        "votes,1.0,readable,,12.0,2.0,16,0.5\n"
+    )
+    monkeypatch.setattr(frontier_report, "RECORDED", earlier)
+    monkeypatch.setattr(rivals, "problem", lambda _environment: "cannot be installed")
+    found = report(measured((cell("readable"), [94.0, 96.0])), SETTINGS, EXPECTED)
+    text = markdown(found)
+    assert "| votes | *best rival* | 97.0 ± 0.5 forest |" in text
+    assert "forest: cannot be installed; its figures are those of an earlier run" in text
+    assert "97.0,2.0,16" in write(found, tmp_path)[0].read_text(encoding="utf-8")
+    assert "12.0" not in text
 
 
 def test_a_rival_that_failed_is_named(installed):
