@@ -1,34 +1,31 @@
-"""A readable tree, an additive model or tables of counts: by a published rule, or by a paid trial."""
+"""A readable tree, an additive model or tables of counts: by a published rule, and paid trials."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import exp, log, prod
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
-import numpy as np
-
-from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError, PlanError
 from bocage.learners.additive import Additive
 from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
 from bocage.learners.bayes import Bayes
 from bocage.learners.plan import Plan, Step
 from bocage.learners.readable import SUPPORT, ReadableTree
-from bocage.model import Certificate, Released, Tree
-from bocage.private import EpsilonLike, IntArray, Level, PrivateTable, needs
+from bocage.learners.trials import COUNTS, TABLES, TREE, Known
+from bocage.model import Released
+from bocage.private import EpsilonLike, IntArray, PrivateTable, needs
 from bocage.private.needs import Need
 from bocage.schema import Schema
 
 CLASSES = "class counts"
 MODEL = "tree or tables, with their trials if there are many records"
-TREE, TABLES, COUNTS = "readable", "additive", "bayes"
-PLENTY = 160  # records times epsilon for each parameter: enough to fit tables, or to try
-FEW = 3  # labels for which tables are then fitted without a trial
-TABULATED = 400  # what records, cells and labels must come to for tables where there is less
-JOINT = 20  # records times epsilon for each parameter: enough to fit those of two labels
-SHARES = (10, 10, 10, 3, 67)  # per cent: the trials, their comparison, the model
+FEW = 3  # labels up to which tables are taken without being tried
+TABULATED = 225  # what records times epsilon for each parameter and cells must come to for tables
+JOINT = 20  # records times epsilon for each parameter: enough to fit those of two labels at once
+PLENTY = 160  # ... of three labels
+ALL = 640  # ... to try all three where there are more labels
+DOUBTED = 3000  # records times epsilon from which on a tree is tried where tables are due
 
 
 @dataclass(frozen=True)
@@ -36,16 +33,20 @@ class Auto(Learner):
     """The one of :class:`ReadableTree`, :class:`Additive` and :class:`Bayes` that is likely to be best.
 
     Let s be the number of records times epsilon for each number that tables of single attributes
-    have, c the geometric mean of the attributes' cells (8 for a numeric one) and h the number of
-    frequent labels (the exponential of the entropy of their shares). The first of these that holds:
+    have, and c the geometric mean of the attributes' cells (8 for a numeric one). The first of these
+    that holds:
 
     - There are 30 records times epsilon for each combination of cells: :class:`ReadableTree`.
-    - s is 160 or more: :class:`Additive` for two or three labels. For more of them, each of the
-      three learns from 10 % of epsilon, 3 % choose the one that predicts most rows right, and it
-      learns again from the rest.
-    - s c**3 / h**2 is less than 400: :class:`ReadableTree`.
-    - There are two labels, and s is 20 or more: :class:`Additive`.
+    - There are four labels or more: :class:`ReadableTree`. If s is 640 or more, each of the three
+      learns from 5 % of epsilon, 2 % choose the one that predicts most rows right, and it learns
+      again from the rest.
+    - s c**2 is less than 225: :class:`ReadableTree`.
+    - There are two labels and s is 20 or more, or s is 160 or more: :class:`Additive`.
     - Otherwise: :class:`Bayes`.
+
+    Where the last two find 3000 records times epsilon or more, a tree learns from 3 % of epsilon
+    first. If it makes less than 0.3 of the errors that the commonest label makes, as 2 % of
+    epsilon decide, the rest is for :class:`ReadableTree` instead.
 
     Parameters
     ----------
@@ -58,7 +59,9 @@ class Auto(Learner):
     Whether there are trials, and which learner is taken without them, is post-processing of these
     counts. A trial is a fit with the proof of its learner. The choice among the released trial models
     is permute-and-flip over how many rows each predicts right: one more record raises each of these
-    numbers by 0 or 1 (monotone, range 1). The rest pays for the learner chosen. Sequential
+    numbers by 0 or 1 (monotone, range 1). A tree that is tried alone is compared in this way with
+    the commonest of the noisy labels, a model that follows from the counts; so does the number of rows
+    that this model is given in advance. The rest pays for the learner chosen. Sequential
     composition of all of these.
     """
 
@@ -68,27 +71,16 @@ class Auto(Learner):
     attributes: tuple[str, ...] | None = None
 
     def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
-        budget = budget_of(epsilon, 8000, self.name)
-        self.tree(1).plan(schema, epsilon)
-        self.bayes.plan(schema, epsilon)
+        budget = budget_of(epsilon, 16_000, self.name)
+        ReadableTree(rows=1, attributes=self.attributes).plan(schema, epsilon)
+        Bayes(attributes=self.attributes).plan(schema, epsilon)
         classes, rest = budget.split([3, 97])
         words = "permute and flip, discrete Laplace, K-norm objective perturbation"
         steps = (Step(0, CLASSES, "discrete Laplace", classes), Step(0, MODEL, words, rest))
         return Plan(self.name, budget, steps)
 
-    @property
-    def additive(self) -> Additive:
-        return Additive(attributes=self.attributes)
-
-    @property
-    def bayes(self) -> Bayes:
-        return Bayes(attributes=self.attributes)
-
-    def tree(self, rows: int) -> ReadableTree:
-        return ReadableTree(rows=rows, attributes=self.attributes)
-
     def candidates(self, schema: Schema, counts: IntArray, epsilon: float) -> tuple[str, ...]:
-        """The rule: the learner that is taken, or all that are tried.
+        """The rule: the learner that is taken, or a tree and all that it has to stand against.
 
         Every number in it is declared or released.
         """
@@ -97,20 +89,20 @@ class Auto(Learner):
         if prod(sizes) <= support / SUPPORT:
             return (TREE,)
         signal = support / (sum(size - 1 for size in sizes) * (labels - 1))
-        if signal >= PLENTY and labels > FEW:
-            return (TREE, TABLES, COUNTS) if self.fits(schema) else (TREE, COUNTS)
-        shares = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
-        frequent = exp(-float((shares * np.log(shares)).sum()))
+        if labels > FEW:
+            tables = (TABLES, COUNTS) if self.fits(schema) else (COUNTS,)
+            return (TREE, *tables) if signal >= ALL else (TREE,)
         cells = exp(sum(map(log, sizes)) / len(sizes))
-        if signal < PLENTY and signal * cells**3 < TABULATED * frequent**2:
+        if signal * cells**2 < TABULATED:
             return (TREE,)
-        joint = signal >= PLENTY or (labels == 2 and signal >= JOINT)
-        return (TABLES,) if joint and self.fits(schema) else (COUNTS,)
+        joint = signal >= (JOINT if labels == 2 else PLENTY) and self.fits(schema)
+        due = TABLES if joint else COUNTS
+        return (TREE, due) if support >= DOUBTED else (due,)
 
     def fits(self, schema: Schema) -> bool:
         """Whether an additive model is small enough to be fitted at once."""
         try:
-            self.additive.plan(schema, "1")
+            Additive(attributes=self.attributes).plan(schema, "1")
         except (LearnerError, PlanError):
             return False
         return True
@@ -125,59 +117,14 @@ class Auto(Learner):
         start = self.reserve(table, plan)
         progress(0, 2)
         share, rest = plan.share(0, CLASSES), plan.share(0, MODEL)
-        label = label_of(table.schema).name
-        counts = start.counts(label, share)[0]
+        counts = start.counts(label_of(table.schema).name, share)[0]
         progress(1, 2)
-        known = _Known(self, start, counts, start.deviation(share), self.certificate(start, plan))
+        certificate = self.certificate(start, plan)
+        known = Known(self.attributes, start, counts, start.deviation(share), certificate)
         names = self.candidates(table.schema, counts, float(rest))
+        best = 0
         if len(names) > 1:
-            *trials, choice, rest = rest.split([*SHARES[: len(names)], *SHARES[3:]])
-            tried = [known.learn(*pair) for pair in zip(names, trials, strict=True)]
-            names = (names[start.best(tried, label, choice)],)
-        model = known.learn(names[0], rest)
+            best, rest = (known.doubt if len(counts) <= FEW else known.choose)(names, rest)
+        model = known.learn(names[best], rest)
         progress(2, 2)
         return model
-
-
-@dataclass(frozen=True)
-class _Known:
-    """What every learner starts from."""
-
-    auto: Auto
-    level: Level
-    counts: IntArray
-    deviation: float
-    certificate: Certificate
-
-    def learn(self, name: str, epsilon: Epsilon) -> Released:
-        """One of the learners, for a share of what is reserved."""
-        level, counts, certificate = self.level, self.counts, self.certificate
-        if name == TREE:
-            return self.grow(max(int(counts.sum()), 10), epsilon)
-        if name == TABLES:
-            fit = self.auto.additive.tables
-            return fit(level, counts, epsilon, certificate, deviation=self.deviation)
-        return self.auto.bayes.tables(level, counts, self.deviation**2, epsilon, certificate)
-
-    def grow(self, rows: int, epsilon: Epsilon) -> Tree:
-        share = cast("PrivateTable", _Share(self.level))
-        tree = self.auto.tree(rows).fit(share, epsilon)
-        return replace(tree, certificate=self.certificate)
-
-
-@dataclass(frozen=True)
-class _Share:
-    """What is left of a reservation, as the table that a learner charges."""
-
-    level: Level
-
-    @property
-    def schema(self) -> Schema:
-        return self.level.schema
-
-    def reserve(self, epsilon: Epsilon, memo: str, _: Sequence[Need]) -> Level:
-        return self.level.share(memo, epsilon)
-
-    def learn(self, _: Learner, fit: Callable[..., Any], *arguments: Any) -> Any:
-        """Learn here: the reservation is this table's own."""
-        return fit(self, *arguments)

@@ -1,0 +1,95 @@
+"""What `auto` has to choose among, and its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from bocage.epsilon import Epsilon
+from bocage.learners.additive import Additive
+from bocage.learners.base import Learner, label_of
+from bocage.learners.bayes import Bayes
+from bocage.learners.readable import ReadableTree
+from bocage.model import Certificate, Released, Tree, TreeBuilder
+from bocage.private import IntArray, Level, PrivateTable
+from bocage.private.needs import Need
+from bocage.schema import Schema
+
+TREE, TABLES, COUNTS = "readable", "additive", "bayes"
+CLEAR = 0.3  # of the errors that the commonest label makes: with so few a tried tree is taken
+DOUBT = (3, 2, 95)  # per cent: that tree, what it is compared with, the model
+TRIAL, CHOICE = 5, 2  # per cent: each of the trials, their comparison
+LEAVES = 64  # of a tree that is tried where tables are due
+
+
+@dataclass(frozen=True)
+class Known:
+    """What every learner starts from."""
+
+    attributes: tuple[str, ...] | None
+    level: Level
+    counts: IntArray
+    deviation: float
+    certificate: Certificate
+
+    @property
+    def label(self) -> str:
+        return label_of(self.level.schema).name
+
+    def learn(self, name: str, epsilon: Epsilon) -> Released:
+        """One of the learners, for a share of what is reserved."""
+        level, counts, certificate = self.level, self.counts, self.certificate
+        if name == TREE:
+            return self.grow(epsilon)
+        if name == TABLES:
+            fit = Additive(attributes=self.attributes).tables
+            return fit(level, counts, epsilon, certificate, deviation=self.deviation)
+        bayes = Bayes(attributes=self.attributes)
+        return bayes.tables(level, counts, self.deviation**2, epsilon, certificate)
+
+    def grow(self, epsilon: Epsilon, leaves: int = ReadableTree.leaves) -> Tree:
+        share = cast("PrivateTable", _Share(self.level))
+        rows = max(int(self.counts.sum()), 10)
+        learner = ReadableTree(rows=rows, leaves=leaves, attributes=self.attributes)
+        return replace(learner.fit(share, epsilon), certificate=self.certificate)
+
+    def choose(self, names: Sequence[str], epsilon: Epsilon) -> tuple[int, Epsilon]:
+        """The place of the learner whose trial is right most often, and what is left."""
+        spent = TRIAL * len(names) + CHOICE
+        *trials, choice, rest = epsilon.split([TRIAL] * len(names) + [CHOICE, 100 - spent])
+        tried = [self.learn(*pair) for pair in zip(names, trials, strict=True)]
+        return self.level.best(tried, self.label, choice), rest
+
+    def doubt(self, _: Sequence[str], epsilon: Epsilon) -> tuple[int, Epsilon]:
+        """0 if a tree has few errors already, 1 for tables; and what is left.
+
+        Tables need records before they show what they can do. So the tree stands against the commonest
+        label, which is given as many rows as it would need to have few errors too.
+        """
+        trial, choice, rest = epsilon.split(DOUBT)
+        tree = self.grow(trial, LEAVES)
+        common = TreeBuilder(self.level.schema)
+        common.label(common.root, int(self.counts.argmax()))
+        errors = max(int(self.counts.sum() - self.counts.max()), 0)
+        models = (tree, common.freeze(self.certificate))
+        given = (0, -round((1 - CLEAR) * errors))
+        return self.level.best(models, self.label, choice, given), rest
+
+
+@dataclass(frozen=True)
+class _Share:
+    """What is left of a reservation, as the table that a learner charges."""
+
+    level: Level
+
+    @property
+    def schema(self) -> Schema:
+        return self.level.schema
+
+    def reserve(self, epsilon: Epsilon, memo: str, _: Sequence[Need]) -> Level:
+        return self.level.share(memo, epsilon)
+
+    def learn(self, _: Learner, fit: Callable[..., Any], *arguments: Any) -> Any:
+        """Learn here: the reservation is this table's own."""
+        return fit(self, *arguments)
