@@ -21,7 +21,7 @@ from bocage.schema import Schema
 CLASSES = "class counts"
 MODEL = "tree or tables, with their trials if there are many records"
 FEW = 3  # labels up to which tables are taken without being tried
-TABULATED = 225  # what records times epsilon for each parameter and cells must come to for tables
+TABULATED = 300  # what records times epsilon for each parameter and cells must come to for tables
 JOINT = 20  # records times epsilon for each parameter: enough to fit those of two labels at once
 PLENTY = 160  # ... of three labels
 ALL = 640  # ... to try all three where there are more labels
@@ -40,7 +40,7 @@ class Auto(Learner):
     - There are four labels or more: :class:`ReadableTree`. If s is 640 or more, each of the three
       learns from 5 % of epsilon, 2 % choose the one that predicts most rows right, and it learns
       again from the rest.
-    - s c**2 is less than 225: :class:`ReadableTree`.
+    - s c**2 is less than 300: :class:`ReadableTree`.
     - There are two labels and s is 20 or more, or s is 160 or more: :class:`Additive`.
     - Otherwise: :class:`Bayes`.
 
