@@ -20,6 +20,7 @@ import uvicorn
 from bocage.service.app import create_app
 from bocage.service.home import Home
 from bocage.service.owner import Owner
+from bocage.service.prompt import PromptProtocol
 from bocage.service.service import Service
 
 ROOT = Path(__file__).parents[2]
@@ -108,7 +109,9 @@ class Inside:
     def __init__(self, home: Home, wrap: Any = lambda app: app) -> None:
         self.service = Service(home)
         app = wrap(create_app(home, self.service))
-        config = uvicorn.Config(app, port=0, http="h11", ws="none", log_config=None, lifespan="on")
+        config = uvicorn.Config(
+            app, port=0, http=PromptProtocol, ws="none", log_config=None, lifespan="on"
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()

@@ -1,4 +1,4 @@
-"""Answers that leave at once."""
+"""HTTP as the service speaks it: answers leave at once, and nobody's head grows without end."""
 
 from __future__ import annotations
 
@@ -6,22 +6,73 @@ import asyncio
 import socket
 from typing import Any
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+LONGEST_HEAD = 2**16  # bytes of a request line and its headers
+HEAD_SECONDS = 60
+_TOO_LONG = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+    b"content-length: 0\r\nconnection: close\r\n\r\n"
+)
 
 
-class PromptProtocol(H11Protocol):
-    """HTTP without Nagle's algorithm, also on sockets that worker processes share.
+class PromptProtocol(HttpToolsProtocol):
+    """HTTP without Nagle's algorithm, also on sockets that worker processes share, and with limits.
 
     asyncio switches it off only where a socket says that it is TCP, which a shared one does not.
     Head and body of an answer are written apart: the body would wait some 40 ms until the client
     has acknowledged the head.
+
+    The parser itself takes a head of any length for any time.
     """
+
+    _seen: int | None = 0  # bytes of the head that is coming; None while a body comes
+    _late: asyncio.TimerHandle | None = None  # what ends a connection whose head does not
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
         line = transport.get_extra_info("socket")
         if line is not None and line.family in {socket.AF_INET, socket.AF_INET6}:
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         super().connection_made(transport)
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head_is_here()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._seen is None:
+            super().data_received(data)
+            return
+        room = LONGEST_HEAD - self._seen
+        self._seen += len(data)
+        super().data_received(data[:room])
+        if self.transport.is_closing():
+            return
+        if self._seen is not None and self._seen > LONGEST_HEAD:
+            self.transport.write(_TOO_LONG)
+            self.transport.close()
+        elif len(data) > room:
+            super().data_received(data[room:])
+        elif self._seen and self._late is None:
+            self._await_head()
+
+    def on_headers_complete(self) -> None:
+        self._head_is_here()
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._seen = 0
+        super().on_message_complete()
+
+    def _await_head(self) -> None:
+        self._late = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _head_is_here(self) -> None:
+        self._seen = None
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
 
 
 class FairLoop(asyncio.SelectorEventLoop):
