@@ -8,6 +8,7 @@ of many kinds: the loss of a whole fit is at most the sum of the largest losses 
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
 
 import numpy as np
@@ -17,11 +18,10 @@ from bocage.learners import Bayes
 from bocage.learners.bayes import PAIRS, SINGLES, WEIGHT, WEIGHTS
 from bocage.mechanisms import (
     Adjacency,
-    laplace_probability,
     permute_and_flip_probabilities,
     privacy_loss,
 )
-from bocage.private.ensemble import Ensemble
+from bocage.private.agreeing import AgreeingCounts, groups_of
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentRecordingNoise
 from private.tables import table
@@ -58,42 +58,42 @@ def neighbors(adjacency):
 def exact(monkeypatch):
     """The exact counts of every release, in order."""
     found = []
-    draw = Ensemble.draw
+    draw = AgreeingCounts.draw
 
     def watched(self, tally, terms, noise):
-        found.append((len(self.routers), tally.totals.copy()))
+        found.append(([router.count for router in self.routers], tally.totals.copy()))
         return draw(self, tally, terms, noise)
 
-    monkeypatch.setattr(Ensemble, "draw", watched)
+    monkeypatch.setattr(AgreeingCounts, "draw", watched)
     return found
 
 
-def worst(shift, scale, _known={}):  # noqa: B006 - a memory of what was worked out
-    """The largest log ratio of any released count that `shift` records more or less can cause."""
-    if (shift, scale) not in _known:
-        outputs = range(-30, 31)
-        _known[shift, scale] = privacy_loss(
-            [laplace_probability(scale, out) for out in outputs],
-            [laplace_probability(scale, out - shift) for out in outputs],
-        )
-    return _known[shift, scale]
+def loss_of(before, after, sizes, bodies):
+    """The loss of a density exp(-norm): the norm of what moves, which some output attains."""
+    tables = np.split(after - before, np.cumsum(sizes)[:-1])
+    groups, loss = groups_of(sizes), Fraction(0)
+    assert len(bodies) == 2 * len(groups)
+    for at, body in enumerate(bodies):
+        label, group = divmod(at, len(groups))
+        moved = [tables[i][:, label] for i in groups[group]]
+        assert body.sizes == tuple(map(len, moved))
+        assert len({int(table.sum()) for table in moved}) == 1  # else the density is another
+        loss += body.rate * max(int(np.abs(table).sum()) for table in moved)
+    return loss
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
 def test_all_tables_of_single_attributes_lose_their_share_and_no_more(exact, adjacency):
-    largest, share = Decimal(0), Bayes(pairs=False).plan(TINY, 1).share(0, SINGLES)
+    largest, share = Fraction(0), Bayes(pairs=False).plan(TINY, 1).share(0, SINGLES).fraction
     for pair in neighbors(adjacency):
         exact.clear()
         for rows in pair:
             noise = SilentRecordingNoise()
             Bayes(pairs=False).fit(private(rows, noise, adjacency), 1)
-        (count, before), (_, after) = exact
-        assert count == 3
-        scale = noise.scales[1][0]
-        moved = np.abs(after - before).ravel()
-        largest = max(largest, sum(worst(int(shift), scale) for shift in moved if shift))
-    assert largest <= Decimal(str(share)) + SLACK
-    assert largest > Decimal(str(share)) * Decimal("0.999")
+        (sizes, before), (_, after) = exact
+        assert sizes == [2, 3, 4]
+        largest = max(largest, loss_of(before, after, sizes, noise.bodies[-1]))
+    assert largest == share
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
@@ -101,23 +101,20 @@ def test_all_tables_of_single_attributes_lose_their_share_and_no_more(exact, adj
 def test_every_set_of_pairs_loses_the_share_of_pairs_and_no_more(
     monkeypatch, exact, adjacency, many
 ):
-    share = Bayes().plan(TINY, 1).share(0, PAIRS)
+    share = Bayes().plan(TINY, 1).share(0, PAIRS).fraction
     monkeypatch.setattr(Bayes, "room", staticmethod(lambda counts, epsilon: 1e9))
     for chosen in combinations([(0, 1), (0, 2), (1, 2)], many):
         monkeypatch.setattr(Bayes, "chosen", staticmethod(lambda *_, c=chosen: list(c)))
-        largest = Decimal(0)
+        largest = Fraction(0)
         for pair in list(neighbors(adjacency))[::5]:
             exact.clear()
             for rows in pair:
                 noise = SilentRecordingNoise()
                 Bayes().fit(private(rows, noise, adjacency), 1)
-            (_, (_, before), _, (count, after)) = exact  # single attributes, pairs, and again
-            assert count == many
-            scale = noise.scales[2][0]
-            moved = np.abs(after - before).ravel()
-            largest = max(largest, sum(worst(int(shift), scale) for shift in moved if shift))
-        assert largest <= Decimal(str(share)) + SLACK
-        assert largest > Decimal(str(share)) * Decimal("0.999")
+            (_, (_, before), _, (sizes, after)) = exact  # single attributes, pairs, and again
+            assert len(sizes) == many
+            largest = max(largest, loss_of(before, after, sizes, noise.bodies[-1]))
+        assert largest == share
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)

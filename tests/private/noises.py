@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bocage.mechanisms import SystemNoise, Tables
+from bocage.mechanisms import Agreeing, SystemNoise, Tables
 
 
 class SilentNoise:
@@ -34,7 +34,7 @@ class Silence:
     def __init__(self, bodies):
         shapes = []
         for body in bodies:
-            if isinstance(body, Tables):
+            if isinstance(body, Tables | Agreeing):
                 shapes += [(size, body.columns) for size in body.sizes]
             else:
                 shapes.append((body.size, body.labels))
@@ -48,12 +48,17 @@ class Silence:
 
 
 class RecordingNoise(SystemNoise):
-    """Real noise that also keeps scales and contests."""
+    """Real noise that also keeps scales, contests and bodies."""
 
     def __init__(self):
         super().__init__()
+        self.bodies = []  # of every draw, rehearsals included
         self.scales = []  # (scale, size)
         self.contests = []  # (contest, selection)
+
+    def perturb(self, bodies):
+        self.bodies.append(bodies)
+        return super().perturb(bodies)
 
     def laplace(self, scale, size):
         self.scales.append((scale, size))
@@ -65,10 +70,14 @@ class RecordingNoise(SystemNoise):
 
 
 class SilentRecordingNoise(SilentNoise):
-    """Silent, and keeps scales and contests."""
+    """Silent, and keeps scales, contests and bodies."""
 
     def __init__(self):
-        self.scales, self.contests = [], []
+        self.scales, self.contests, self.bodies = [], [], []
+
+    def perturb(self, bodies):
+        self.bodies.append(bodies)
+        return super().perturb(bodies)
 
     def laplace(self, scale, size):
         self.scales.append((scale, size))

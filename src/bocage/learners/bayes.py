@@ -13,6 +13,7 @@ import numpy as np
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
+from bocage.learners.counting import count_tables
 from bocage.learners.plan import Plan, Step
 from bocage.learners.ratios import (
     Floats,
@@ -27,11 +28,12 @@ from bocage.learners.ratios import (
 from bocage.model import AdditiveModel, Certificate, Term
 from bocage.model.additive import UNIT
 from bocage.model.shape import MOST_ENTRIES
-from bocage.plan import Branch, Cells, Cut
-from bocage.private import EpsilonLike, IntArray, Level, PrivateTable, Selection
+from bocage.private import EpsilonLike, IntArray, Level, PrivateTable, Selection, needs
+from bocage.private.needs import Need
 from bocage.schema import Categorical, Schema
 
 CLASSES, SINGLES = "class counts", "tables of single attributes, at least"
+NOISE = "noise on tables that agree"
 PAIRS, WEIGHT = "tables of pairs", "weight of the pairs"
 SHARES = (5, 58, 33, 4)  # per cent of epsilon, in this order
 CELLS = 8  # of a numeric attribute
@@ -59,17 +61,21 @@ class Bayes(Learner):
     -------
     5 % of epsilon pay for the class counts (sensitivity 1, discrete Laplace). They give the number
     of rows and of frequent labels, on which it depends whether there are pairs. A record is in one
-    count of each of k tables of single attributes: all of them together have sensitivity k, and one
-    release with noise of scale k / share. With pairs, that share is 58 % of epsilon; which
-    attributes are paired follows from what was released, and the m tables of pairs are one release of
-    sensitivity m for 33 %. The last 4 % choose with what weight the pairs count, by permute-and-flip
-    over released models: the score of a model is how many rows it predicts right, which one more
-    record raises by 0 or 1 for each (monotone, range 1). Without pairs the tables of single
+    cell of each table, with one label, and so moves the sums of all tables of that label alike:
+    the tables are one release with noise that knows it, see
+    :class:`~bocage.private.agreeing.AgreeingCounts`. Tables of more than 32 cells have discrete
+    Laplace noise of sensitivity k, for k of them, and the share of epsilon of their number. With pairs, the
+    tables of single attributes have 58 % of epsilon; which attributes are paired follows from what was
+    released, and the tables of pairs are counted likewise, for 33 %. The last 4 % choose with what weight the pairs count,
+    by permute-and-flip over released models: the score of a model is how many rows it predicts right,
+    which one more record raises by 0 or 1 for each (monotone, range 1). Without pairs the tables of single
     attributes get all that is left. Everything else is post-processing. Sequential composition.
     """
 
     name: ClassVar[str] = "bayes"
-    paper: ClassVar[str] = "Bocage: naive Bayes with pairs, after James & Stein 1961"
+    paper: ClassVar[str] = (
+        "Bocage: naive Bayes with pairs, after James & Stein 1961 and Hardt & Talwar 2010"
+    )
     numeric: ClassVar[bool] = True
     pairs: bool = True
     attributes: tuple[str, ...] | None = None
@@ -78,7 +84,8 @@ class Bayes(Learner):
         tables = len(self.check(schema))
         budget = budget_of(epsilon, 400, self.name)
         shares = budget.split(SHARES)
-        words = ("discrete Laplace",) * 3 + (Selection.PERMUTE_AND_FLIP.words,)
+        laplace = "discrete Laplace"
+        words = (laplace, NOISE, NOISE, Selection.PERMUTE_AND_FLIP.words)
         steps = [
             Step(0, *step)
             for step in zip((CLASSES, SINGLES, PAIRS, WEIGHT), words, shares, strict=True)
@@ -99,6 +106,9 @@ class Bayes(Learner):
                 "Name fewer attributes, or declare fewer values."
             )
         return names
+
+    def needs(self, schema: Schema) -> tuple[Need, ...]:  # noqa: ARG002 - whatever it declares
+        return (needs.tables,)
 
     def fit(
         self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
@@ -133,37 +143,32 @@ class Bayes(Learner):
         paired = self.pairs and len(sizes) > 1 and average <= room
         if not paired:
             shares = [epsilon]
-        counted = level.ensemble(
-            [_cells(schema, [pair]) for pair in zip(names, sizes, strict=True)], label, shares[0]
+        counted = count_tables(
+            level, [[pair] for pair in zip(names, sizes, strict=True)], shares[0]
         )
-        own = level.deviation(shares[0], len(names)) ** 2
-        totals, agreed = agreeing(
-            [counts[None].astype(float), *(t.astype(float) for t in counted)],
-            [variance, *[own] * len(counted)],
-        )
+        said = [(counts.astype(float), variance), *counted.totals]
+        totals, singles = agreeing(counted.tables, said)
+        variances = counted.variances
         found = _Tables(schema, names, sizes, prior_of(totals), certificate)
-        singles = agreed[1:]
         if not paired:
-            return found.model(found.single_ratios(singles, [own] * len(singles)))
-        chosen = self.chosen(found, singles, own, room)
-        two = level.ensemble(
-            [_cells(schema, [(names[i], sizes[i]) for i in pair]) for pair in chosen],
-            label,
-            shares[1],
+            return found.model(found.single_ratios(singles, variances))
+        chosen = self.chosen(found, singles, variances, room)
+        two = count_tables(
+            level, [[(names[i], sizes[i]) for i in pair] for pair in chosen], shares[1]
         )
-        noise = level.deviation(shares[1], len(chosen)) ** 2
-        shapes = [(sizes[a], sizes[b], len(totals)) for a, b in chosen]
+        _, moved = agreeing(two.tables, [(totals, 1.0)])
         pairs = {
-            pair: table.reshape(shape).astype(float)
-            for pair, table, shape in zip(chosen, two, shapes, strict=True)
+            (a, b): table.reshape(sizes[a], sizes[b], len(totals))
+            for (a, b), table in zip(chosen, moved, strict=True)
         }
-        singles, variances = with_pairs(singles, own, pairs, noise)
+        noise = dict(zip(chosen, two.variances, strict=True))
+        singles, variances = with_pairs(singles, variances, pairs, noise)
         ratios = found.single_ratios(singles, variances)
         both = {
             (a, b): pair_ratios(
-                counts, (singles[a], singles[b]), (ratios[a], ratios[b]), found.prior, noise
+                table, (singles[a], singles[b]), (ratios[a], ratios[b]), found.prior, noise[a, b]
             )
-            for (a, b), counts in pairs.items()
+            for (a, b), table in pairs.items()
         }
         models = [
             found.model(ratios, {pair: w / 4 * table for pair, table in both.items()} if w else {})
@@ -180,10 +185,10 @@ class Bayes(Learner):
 
     @staticmethod
     def chosen(
-        found: _Tables, singles: Sequence[Floats], variance: float, room: float
+        found: _Tables, singles: Sequence[Floats], variances: Sequence[float], room: float
     ) -> list[Pair]:
         """All pairs of the attributes that say most, as many as there is room for."""
-        ratios = found.single_ratios(singles, [variance] * len(singles))
+        ratios = found.single_ratios(singles, variances)
         order = sorted(range(len(ratios)), key=lambda i: -power(singles[i], ratios[i], found.prior))
         taken: list[int] = []
         for i in order:
@@ -236,36 +241,3 @@ class _Tables:
 def _scores(ratios: Floats) -> IntArray:
     """On the grid of a model, of shape (cells, labels)."""
     return np.rint(UNIT * ratios).astype(np.int64).reshape(-1, ratios.shape[-1])
-
-
-def _cells(schema: Schema, columns: Sequence[tuple[str, int]]) -> Cells:
-    """All combinations of runs of codes, the last column's fastest; a run as in :class:`Term`."""
-    nodes: list[Branch | Cut] = []
-    count = 0
-
-    def grow(depth: int) -> int:
-        nonlocal count
-        if depth == len(columns):
-            count += 1
-            return ~(count - 1)
-        name, size = columns[depth]
-        if size == schema[name].cells:
-            place = len(nodes)
-            nodes.append(Branch(name, ()))
-            nodes[place] = Branch(name, tuple(grow(depth + 1) for _ in range(size)))
-            return place
-        return cut(depth, 0, size)
-
-    def cut(depth: int, first: int, end: int) -> int:
-        """The runs from `first` to `end`, halved until one is left."""
-        if end - first == 1:
-            return grow(depth + 1)
-        name, size = columns[depth]
-        middle, place = (first + end) // 2, len(nodes)
-        nodes.append(Cut(name, 1, ~0, ~0))
-        threshold = -(-middle * schema[name].cells // size)
-        nodes[place] = Cut(name, threshold, cut(depth, first, middle), cut(depth, middle, end))
-        return place
-
-    grow(0)
-    return Cells(tuple(nodes), count)

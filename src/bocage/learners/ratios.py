@@ -24,35 +24,37 @@ def prior_of(totals: Floats) -> Floats:
     return shares
 
 
-def agreeing(tables: Sequence[Floats], variances: Sequence[float]) -> tuple[Floats, list[Floats]]:
-    """The label totals that all tables share, and the tables moved so that they have them.
+def agreeing(
+    tables: Sequence[Floats], said: Sequence[tuple[Floats, float]]
+) -> tuple[Floats, list[Floats]]:
+    """The label totals, and the tables, of shape (cells, labels), moved so that they have them.
 
-    Every table, of shape (cells, labels), says how many rows each label has: the weighted mean of
-    what they say, each with the weight of its own precision.
+    What is said of the totals, with a variance each, is averaged by precision.
     """
-    sums = np.array([table.sum(axis=0) for table in tables])
-    weights = np.array([1 / (len(t) * v) for t, v in zip(tables, variances, strict=True)])
-    totals: Floats = weights @ sums / weights.sum()
-    moved = [t + (totals - own) / len(t) for t, own in zip(tables, sums, strict=True)]
-    return totals, moved
+    weights = np.array([1 / variance for _, variance in said])
+    totals: Floats = weights @ np.array([total for total, _ in said]) / weights.sum()
+    return totals, [t + (totals - t.sum(axis=0)) / len(t) for t in tables]
 
 
 def with_pairs(
-    tables: Sequence[Floats], variance: float, pairs: Mapping[Pair, Floats], own: float
+    tables: Sequence[Floats],
+    variances: Sequence[float],
+    pairs: Mapping[Pair, Floats],
+    own: Mapping[Pair, float],
 ) -> tuple[list[Floats], list[float]]:
     """The tables of single attributes, made more precise by the sums of the tables of pairs."""
-    better, variances = [], []
-    for i, table in enumerate(tables):
+    better, left = [], []
+    for i, (table, variance) in enumerate(zip(tables, variances, strict=True)):
         weight, total = 1 / variance, table / variance
         for pair, counts in pairs.items():
             if i in pair:
                 axis = 1 - pair.index(i)
-                precision = 1 / (own * counts.shape[axis])
+                precision = 1 / (own[pair] * counts.shape[axis])
                 weight += precision
                 total = total + counts.sum(axis=axis) * precision
         better.append(total / weight)
-        variances.append(1 / weight)
-    return better, variances
+        left.append(1 / weight)
+    return better, left
 
 
 def log_ratios(counts: Floats, shares: Floats, variance: float, freedom: int) -> Floats:

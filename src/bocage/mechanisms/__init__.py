@@ -11,7 +11,8 @@
     bernoulli         Bernoulli(exp(-p / q))
     local_tables      noise that a person's own machine draws, in Python and in JavaScript
     exponentials      exponential variables, digit by digit
-    knorm             noise on small tables, known within bounds: on exponentials
+    knorm, agreeing   noise on small tables, known within bounds: on exponentials
+    points            what both have in common
     rng, bounds       the operating system's random words; integer bounds on exp
     accuracy, loss, local_loss
                       how far noise reaches; what each mechanism reveals (no draws)
@@ -26,6 +27,7 @@ from bocage.mechanisms.accuracy import (
     laplace_standard_deviation,
     laplace_tail,
 )
+from bocage.mechanisms.agreeing import Agreeing
 from bocage.mechanisms.base import Adjacency, Contest, IntArray, Noise, Selection
 from bocage.mechanisms.deviation import deviations
 from bocage.mechanisms.knorm import Body, Perturbation, Roots, Tables
@@ -43,6 +45,7 @@ from bocage.mechanisms.system import SystemNoise
 __all__ = [
     "DEFAULT_CONFIDENCE",
     "Adjacency",
+    "Agreeing",
     "Body",
     "Contest",
     "IntArray",

@@ -2,7 +2,7 @@
 
 What is drawn is a point of the density exp(-rate * norm), where the unit ball of the norm is the body
 in which one record moves the tables: Hardt & Talwar (2010), "On the geometry of differential
-privacy". Two bodies are known:
+privacy". Beside that of :mod:`~bocage.mechanisms.agreeing` two bodies are known:
 
 `Tables`
     The body of a table of c cells is B_c, the convex hull of the points ±(e_v - 1/c): the table of
@@ -33,22 +33,28 @@ an interval that is computed with integers, rounded outwards.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from bocage.errors import EpsilonError
+from bocage.mechanisms.agreeing import Agreed, Agreeing
 from bocage.mechanisms.bounds import ceil_div
 from bocage.mechanisms.exponentials import FIRST_BITS, Exponentials
+from bocage.mechanisms.points import (
+    Bounds,
+    Drawn,
+    as_columns,
+    as_rows,
+    permutation,
+    place,
+    share,
+)
 from bocage.mechanisms.rng import Randomness
-
-Bounds = tuple[NDArray[Any], NDArray[Any]]  # Python integers, in units of 2**-bits
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ class Roots:
     labels: int
 
 
-Body = Tables | Roots
+Body = Tables | Roots | Agreeing
 
 
 class Perturbation:
@@ -84,10 +90,7 @@ class Perturbation:
     def __init__(self, bodies: Sequence[Body], source: Randomness, bits: int = FIRST_BITS) -> None:
         if any(body.rate <= 0 for body in bodies):
             raise EpsilonError("the rate of noise on tables must be greater than 0.")
-        self._drawn: list[_Drawn] = [
-            _Balls(body, source) if isinstance(body, Tables) else _Facets(body, source)
-            for body in bodies
-        ]
+        self._drawn = [_drawn(body, source) for body in bodies]
         self._exponentials = Exponentials(sum(d.count for d in self._drawn), source, bits)
 
     @property
@@ -109,17 +112,13 @@ class Perturbation:
         self._exponentials.refine()
 
 
-class _Drawn(ABC):
-    """What a body needs beside exponentials, and how many of these."""
-
-    count: int
-
-    @abstractmethod
-    def bounds(self, digits: list[int]) -> list[Bounds]:
-        """The tables that the exponentials make."""
+def _drawn(body: Body, source: Randomness) -> Drawn:
+    if isinstance(body, Agreeing):
+        return Agreed(body, source)
+    return _Balls(body, source) if isinstance(body, Tables) else _Facets(body, source)
 
 
-class _Balls(_Drawn):
+class _Balls(Drawn):
     """The draw of one `Tables`."""
 
     def __init__(self, body: Tables, source: Randomness) -> None:
@@ -145,7 +144,7 @@ class _Balls(_Drawn):
                 own = digits[start : start + step]
                 points.append(_point(size, own, radius, self._rate.numerator, order))
                 start += step
-            tables.append((_columns([p[0] for p in points]), _columns([p[1] for p in points])))
+            tables.append(as_columns(points))
         return tables
 
 
@@ -155,10 +154,11 @@ def _point(
     """One column of a table: gaps from exponentials, sorted values, cells in random order."""
     low, high = sum(own), sum(own) + len(own)
     if size == 1:
-        value = _quotient(own[0], low, high, radius, divisor)
+        value = share((own[0], own[0] + 1), low, high, radius, divisor)
         return ([value[0]], [value[1]]) if order[0] else ([-value[1]], [-value[0]])
     gaps = [
-        _quotient(own[j - 1], low, high, radius, divisor * min(j, size - j)) for j in range(1, size)
+        share((own[j - 1], own[j - 1] + 1), low, high, radius, divisor * min(j, size - j))
+        for j in range(1, size)
     ]
     # The i-th value counts gap j with j/c if it lies above it, else with -(c-j)/c.
     below = [
@@ -176,7 +176,7 @@ def _point(
     return lows, highs
 
 
-class _Facets(_Drawn):
+class _Facets(Drawn):
     """The draw of one `Roots`."""
 
     def __init__(self, body: Roots, source: Randomness) -> None:
@@ -186,7 +186,7 @@ class _Facets(_Drawn):
         self._orders = [permutation(labels, source) for _ in range(body.size)]
         weights = facets(labels)
         drawn = source.below(sum(weights), body.size).tolist()
-        self._positive = [_place(weights, number) + 1 for number in drawn]
+        self._positive = [place(weights, number) + 1 for number in drawn]
 
     def bounds(self, digits: list[int]) -> list[Bounds]:
         body, rate = self._body, self._body.rate
@@ -201,11 +201,11 @@ class _Facets(_Drawn):
             for sign, members, part in ((1, order[:m], parts[:m]), (-1, order[m:], parts[m:])):
                 total = sum(part)
                 for label, one in zip(members, part, strict=True):
-                    value = _quotient(one, total, total + len(part), radius, rate.numerator)
+                    value = share((one, one + 1), total, total + len(part), radius, rate.numerator)
                     ends[0][label], ends[1][label] = value if sign > 0 else (-value[1], -value[0])
             lows.append(ends[0])
             highs.append(ends[1])
-        low, high = _rows(lows), _rows(highs)
+        low, high = as_rows(lows), as_rows(highs)
         return [_centered(low, high) if body.size > 1 else (low, high)]
 
 
@@ -217,47 +217,9 @@ def facets(labels: int) -> list[int]:
     return weights
 
 
-def _quotient(
-    own: int, low: int, high: int, radius: tuple[int, int], divisor: int
-) -> tuple[int, int]:
-    """Bounds on radius * own / (sum * divisor), where own is known to one unit."""
-    whole = ceil_div(radius[1], divisor)  # no share exceeds the whole
-    first = radius[0] * own // (high * divisor)
-    last = ceil_div(radius[1] * (own + 1), low * divisor) if low else whole
-    return first, min(last, whole)
-
-
 def _centered(low: NDArray[Any], high: NDArray[Any]) -> Bounds:
     """Subtract the mean over the cells."""
     size = len(low)
     first = low * (size - 1) - (high.sum(axis=0) - high)
     last = high * (size - 1) - (low.sum(axis=0) - low)
     return first // size, -(-last // size)
-
-
-def permutation(size: int, source: Randomness) -> list[int]:
-    """A uniformly random order of 0 .. size - 1."""
-    order = list(range(size))
-    steps = source.below_each(np.arange(1, size + 1, dtype=np.int64)).tolist()
-    for at in range(size - 1, 0, -1):
-        other = steps[at]
-        order[at], order[other] = order[other], order[at]
-    return order
-
-
-def _place(weights: Sequence[int], number: int) -> int:
-    for place, weight in enumerate(weights):
-        if number < weight:
-            return place
-        number -= weight
-    raise ValueError("the number lies beyond the weights")
-
-
-def _rows(values: Sequence[Sequence[int]]) -> NDArray[Any]:
-    array = np.empty((len(values), len(values[0])), object)
-    array[...] = values
-    return array
-
-
-def _columns(values: Sequence[Sequence[int]]) -> NDArray[Any]:
-    return _rows(values).T

@@ -5,6 +5,7 @@ Everything here is public: it follows from the schema, epsilon and a released nu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -217,10 +218,14 @@ def calibrate(design: Design, epsilon: Fraction, rows: int, shrinkage: int) -> C
 
 def _groups(sizes: tuple[int, ...]) -> list[list[int]]:
     """Tables of similar size, smallest first; the intercept stays alone."""
-    groups: list[list[int]] = [[0]]
-    for i in sorted(range(1, len(sizes)), key=lambda i: sizes[i]):
-        first = groups[-1][0]
-        if first and sizes[i] <= _SIMILAR * sizes[first]:
+    return [[0], *([i + 1 for i in group] for group in similar(sizes[1:]))]
+
+
+def similar(sizes: Sequence[int]) -> list[list[int]]:
+    """The places of tables of similar size, smallest first."""
+    groups: list[list[int]] = []
+    for i in sorted(range(len(sizes)), key=lambda i: sizes[i]):
+        if groups and sizes[i] <= _SIMILAR * sizes[groups[-1][0]]:
             groups[-1].append(i)
         else:
             groups.append([i])

@@ -18,6 +18,7 @@ from bocage.plan.predicate import Bound
 from bocage.plan.question import MOST_COUNTERS
 from bocage.plan.splits import Split, node_of
 from bocage.private.additive import AdditiveFit
+from bocage.private.agreeing import AgreeingCounts, Spread, spread
 from bocage.private.answer import Kind
 from bocage.private.choose import Candidate, Choose, Mode
 from bocage.private.comparison import BestModel
@@ -177,6 +178,17 @@ class Level:
             raise PlanError("an ensemble counts a whole table, before it is split.")
         query = Ensemble(tuple(routers), label, epsilon)
         return self._desk.draw(query, self._place, self._account, query.draw)
+
+    def agreeing(self, routers: Sequence[Cells], label: str, epsilon: Epsilon) -> list[IntArray]:
+        """The same, less noisy where trees have few leaves; see :class:`AgreeingCounts`."""
+        if self._place.cells.nodes:
+            raise PlanError("tables count a whole table, before it is split.")
+        query = AgreeingCounts(tuple(routers), label, epsilon)
+        return self._desk.draw(query, self._place, self._account, query.draw)
+
+    def spread(self, sizes: Sequence[int], epsilon: Epsilon) -> Spread:
+        """How far the noise of such counts reaches. Public: it costs nothing."""
+        return spread(sizes, epsilon.fraction / self._desk.terms.steps)
 
     def additive(
         self, blocks: Sequence[Block], label: str, prior: IntArray, rows: int, epsilon: Epsilon

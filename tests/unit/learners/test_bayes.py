@@ -16,9 +16,11 @@ from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError, PlanError
 from bocage.learners import LEARNERS, Bayes
 from bocage.learners.bayes import CLASSES, PAIRS, SINGLES, WEIGHT
+from bocage.learners.counting import FEW
 from bocage.learners.ratios import agreeing, log_ratios, pair_ratios, prior_of, with_pairs
 from bocage.mechanisms import Adjacency
 from bocage.model import AdditiveModel, from_dict, to_dict
+from bocage.private.agreeing import AgreeingCounts
 from bocage.private.desk import LiveDesk
 from bocage.private.ensemble import Ensemble
 from bocage.private.query import Terms
@@ -70,13 +72,20 @@ def test_the_plan_adds_up_with_pairs_and_without():
 
 @dataclass(frozen=True)
 class Watched(LiveDesk):
-    """Keeps in how many counts of each release a record is."""
+    """Keeps in how many counts of each release with Laplace noise a record is, and the other noise."""
 
     counts: list[int] = field(default_factory=list)
+    rates: list = field(default_factory=list)
 
     def draw(self, query, place, account, finish):
-        self.counts.append(len(query.routers) if isinstance(query, Ensemble) else 1)
-        return super().draw(query, place, account, finish)
+        answer = super().draw(query, place, account, finish)
+        if isinstance(query, AgreeingCounts):  # a record has one label, whose noise this is
+            labels = self.terms.schema[query.label].cells
+            bodies = self.noise.bodies[-1]
+            self.rates.extend(body.rate for body in bodies[: len(bodies) // labels])
+        else:
+            self.counts.append(len(query.routers) if isinstance(query, Ensemble) else 1)
+        return answer
 
 
 @settings(max_examples=60, deadline=None)
@@ -101,7 +110,7 @@ def test_what_the_mechanisms_use_is_what_was_asked_for(schema, nano, learner, si
     assert model.certificate.epsilon == str(epsilon)
     counted = zip(desk.counts, (scale for scale, _ in noise.scales), strict=True)
     used = sum(count / scale for count, scale in counted)
-    used += sum(contest.rate for contest, _ in noise.contests)
+    used += sum(contest.rate for contest, _ in noise.contests) + sum(desk.rates)
     assert used * (1 if adjacency is Adjacency.ADD_REMOVE else 2) == epsilon.fraction
 
 
@@ -138,6 +147,29 @@ def test_pairs_find_what_two_attributes_decide_together():
     assert accuracy(pairs=True, noise=RecordingNoise()) > 0.8
 
 
+def test_tables_of_many_cells_are_counted_beside_those_of_few():
+    names = tuple(f"v{i:02}" for i in range(FEW + 1))
+    schema = Schema(
+        "t",
+        (Categorical("many", names), Categorical("few", ("a", "b"))),
+        Categorical("y", ("no", "yes")),
+    )
+    rng = np.random.default_rng(3)
+    code, y = rng.integers(0, len(names), 20000), rng.integers(0, 2, 20000)
+    few = np.where(rng.random(20000) < 0.9, y, 1 - y)
+    code = np.where(rng.random(20000) < 0.5, 2 * (code // 2) + y, code).clip(max=FEW)
+    rows = {
+        "many": np.array(names)[code],
+        "few": np.array(["a", "b"])[few],
+        "y": np.array(["no", "yes"])[y],
+    }
+    for noise in (SilentNoise(), RecordingNoise()):
+        model = Bayes(pairs=False).fit(table(rows, schema, noise=noise), "5")
+        assert [term.scores.shape for term in model.terms] == [(FEW + 1, 2), (2, 2)]
+        assert all(np.abs(term.scores).max() > 256 for term in model.terms)
+        assert (model.predict(rows) == rows["y"]).mean() > 0.85
+
+
 def test_little_data_has_no_pairs():
     model = Bayes().fit(table(people(100), SCHEMA, noise=SilentNoise()), "0.1")
     assert {len(term.columns) for term in model.terms} == {1}
@@ -171,9 +203,8 @@ def test_the_model_is_saved_and_read_again():
 
 def test_totals_are_the_weighted_mean_of_what_the_tables_say():
     tables = [np.array([[10.0, 4.0]]), np.array([[3.0, 1.0], [3.0, 1.0]])]
-    totals, moved = agreeing(
-        tables, [1.0, 1.0]
-    )  # the second sums two noisy counts: half as precise
+    said = [(tables[0][0], 1.0), (tables[1].sum(axis=0), 2.0)]  # the second is half as precise
+    totals, moved = agreeing(tables, said)
     assert totals == pytest.approx([(2 * 10 + 6) / 3, (2 * 4 + 2) / 3])
     for one in moved:
         assert one.sum(axis=0) == pytest.approx(totals)
@@ -181,7 +212,7 @@ def test_totals_are_the_weighted_mean_of_what_the_tables_say():
 
 def test_pairs_make_single_tables_more_precise():
     single, pair = np.array([[4.0, 4.0], [4.0, 4.0]]), np.full((2, 2, 2), 4.0)
-    tables, variances = with_pairs([single, single], 2.0, {(0, 1): pair}, 1.0)
+    tables, variances = with_pairs([single, single], [2.0, 2.0], {(0, 1): pair}, {(0, 1): 1.0})
     # Both have a variance of 2: the mean of 4 and 4 + 4, with half the variance.
     assert tables[0] == pytest.approx(np.full((2, 2), 6.0))
     assert variances == [1.0, 1.0]

@@ -30,6 +30,8 @@ SAMPLERS = [
     "response",
     "exponentials",
     "knorm",
+    "agreeing",
+    "points",
     "system",
     "local_tables",
 ]

@@ -1,0 +1,98 @@
+"""Tables of attributes by label: which cells are counted, and by what noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bocage.epsilon import Epsilon
+from bocage.learners.base import label_of
+from bocage.learners.ratios import Floats
+from bocage.plan import Branch, Cells, Cut
+from bocage.private import Level
+from bocage.schema import Schema
+
+FEW = 32  # cells of a table; with more there is little to gain from sums that agree
+
+
+@dataclass
+class Counted:
+    """Noisy tables of shape (cells, labels), and what is known of their noise.
+
+    Attributes
+    ----------
+    variances
+        For each table that of a cell, if the cells were independent.
+    totals
+        What the tables say of the labels' totals, with a variance each.
+    """
+
+    tables: list[Floats]
+    variances: list[float]
+    totals: list[tuple[Floats, float]]
+
+
+def count_tables(
+    level: Level, columns: Sequence[Sequence[tuple[str, int]]], epsilon: Epsilon
+) -> Counted:
+    """Count columns, each with a number of cells, by label, alone or several together.
+
+    Large tables have Laplace noise, and a share of epsilon of their own.
+    """
+    label = label_of(level.schema)
+    routers = [cells_of(level.schema, names) for names in columns]
+    sizes = [router.count for router in routers]
+    small = [i for i, size in enumerate(sizes) if size <= FEW]
+    large = [i for i, size in enumerate(sizes) if size > FEW]
+    few, many = epsilon.split([len(small), len(large)]) if small and large else (epsilon, epsilon)
+    counts = Counted([np.empty((size, label.cells)) for size in sizes], [0.0] * len(sizes), [])
+    if small:
+        found = level.agreeing([routers[i] for i in small], label.name, few)
+        spread = level.spread([sizes[i] for i in small], few)
+        for i, table, variance in zip(small, found, spread.cells, strict=True):
+            counts.tables[i], counts.variances[i] = table.astype(float), variance
+        for group, variance in spread.groups:
+            sums = [found[at].sum(axis=0) for at in group]
+            counts.totals.append((np.mean(sums, axis=0), variance))
+    if large:
+        found = level.ensemble([routers[i] for i in large], label.name, many)
+        variance = level.deviation(many, len(large)) ** 2
+        for i, table in zip(large, found, strict=True):
+            counts.tables[i], counts.variances[i] = table.astype(float), variance
+            counts.totals.append((counts.tables[i].sum(axis=0), variance * sizes[i]))
+    return counts
+
+
+def cells_of(schema: Schema, columns: Sequence[tuple[str, int]]) -> Cells:
+    """All combinations of runs of codes, the last column's fastest; a run as in :class:`Term`."""
+    nodes: list[Branch | Cut] = []
+    count = 0
+
+    def grow(depth: int) -> int:
+        nonlocal count
+        if depth == len(columns):
+            count += 1
+            return ~(count - 1)
+        name, size = columns[depth]
+        if size == schema[name].cells:
+            place = len(nodes)
+            nodes.append(Branch(name, ()))
+            nodes[place] = Branch(name, tuple(grow(depth + 1) for _ in range(size)))
+            return place
+        return cut(depth, 0, size)
+
+    def cut(depth: int, first: int, end: int) -> int:
+        """The runs from `first` to `end`, halved until one is left."""
+        if end - first == 1:
+            return grow(depth + 1)
+        name, size = columns[depth]
+        middle, place = (first + end) // 2, len(nodes)
+        nodes.append(Cut(name, 1, ~0, ~0))
+        threshold = -(-middle * schema[name].cells // size)
+        nodes[place] = Cut(name, threshold, cut(depth, first, middle), cut(depth, middle, end))
+        return place
+
+    grow(0)
+    return Cells(tuple(nodes), count)

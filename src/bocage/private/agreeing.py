@@ -1,0 +1,119 @@
+"""The counts of several tables of the same rows, with noise that knows that their sums agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from bocage.mechanisms import Agreeing, Noise, Perturbation, deviations
+from bocage.plan import Tally
+from bocage.private.design import similar
+from bocage.private.ensemble import Ensemble
+from bocage.private.query import IntArray, Terms
+
+ROUNDING = 1 / 12  # the variance of what rounding to whole counts adds
+MOST_FREE = 256  # cells of one group: the weights of more are large numbers to compute with
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far the noise of tables reaches. Public: it follows from their sizes and epsilon.
+
+    Attributes
+    ----------
+    cells
+        For each table the variance of a cell, as if its cells were independent and the sum of each
+        label known.
+    groups
+        Tables whose sums have the same noise, and its variance.
+    """
+
+    cells: tuple[float, ...]
+    groups: tuple[tuple[tuple[int, ...], float], ...]
+
+
+@dataclass(frozen=True)
+class AgreeingCounts(Ensemble):
+    """The label counts of every cell of several routers, less noisy than those of an ensemble.
+
+    Privacy
+    -------
+    A record that is added is in one cell of each router, with one label: of that label's counts, it
+    raises one in each table by 1, and with it the sum of each table. For each label, tables of
+    similar size have a noise of their own with the density exp(-rate * norm) on the space of tables with one
+    sum, where the norm is the largest of their L1 norms (:mod:`bocage.mechanisms.agreeing`). What the
+    record moves has a norm of 1, and the rates of all groups of tables add up to epsilon; the counts
+    of the other labels do not move. So the density of all noisy counts, as real numbers, changes by
+    a factor within exp(±epsilon). They are released rounded to whole numbers, which is
+    post-processing: the noise is drawn to as many digits as the rounding needs, and no more is
+    computed from it.
+    """
+
+    def words(self) -> str:
+        return f"counts of {len(self.routers)} tables"
+
+    def describe(self) -> dict[str, Any]:
+        return {**super().describe(), "ask": "agreeing counts"}
+
+    def rehearse(self, terms: Terms, noise: Noise) -> None:
+        noise.perturb(bodies([2], self.epsilon.fraction / terms.steps))
+
+    def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[IntArray]:
+        """For each router noisy counts of shape (cells, labels)."""
+        sizes, labels = [router.count for router in self.routers], tally.totals.shape[1]
+        each = bodies(sizes, self.epsilon.fraction / terms.steps)
+        drawn = rounded(noise.perturb(each * labels))
+        order = [i for group in groups_of(sizes) for i in group]
+        found: list[IntArray] = [np.empty(0, np.int64)] * len(sizes)
+        starts = np.cumsum([0, *sizes])
+        for at, i in enumerate(order):
+            own = np.concatenate(drawn[at :: len(sizes)], axis=1)
+            found[i] = tally.totals[starts[i] : starts[i + 1]] + own
+        return found
+
+
+def groups_of(sizes: Sequence[int]) -> list[list[int]]:
+    """Tables of similar size, where these are many in several groups."""
+    groups: list[list[int]] = []
+    for group in similar(sizes):
+        most = max(MOST_FREE // sizes[group[-1]], 1)
+        groups += [group[first : first + most] for first in range(0, len(group), most)]
+    return groups
+
+
+def bodies(sizes: Sequence[int], rate: Fraction) -> list[Agreeing]:
+    """The noise of one label: each group of tables has a share of the rate for each of its tables."""
+    groups = groups_of(sizes)
+    shares = [rate * len(group) / len(sizes) for group in groups]
+    return [
+        Agreeing(share, tuple(sizes[i] for i in group))
+        for group, share in zip(groups, shares, strict=True)
+    ]
+
+
+def spread(sizes: Sequence[int], rate: Fraction) -> Spread:
+    """How far the noise of tables of these sizes reaches."""
+    cells, groups = [0.0] * len(sizes), []
+    for group, body in zip(groups_of(sizes), bodies(sizes, rate), strict=True):
+        total, *own = deviations(Agreeing(body.rate, (1, *body.sizes)))
+        groups.append((tuple(group), total**2 + ROUNDING * min(body.sizes)))
+        for i, deviation in zip(group, own, strict=True):
+            cells[i] = deviation**2 * sizes[i] / max(sizes[i] - 1, 1) + ROUNDING
+    return Spread(tuple(cells), tuple(groups))
+
+
+def rounded(noise: Perturbation) -> list[IntArray]:
+    """The noise as whole numbers, rounded half up; digits are drawn until nothing is left open."""
+    while True:
+        half = 1 << (noise.bits - 1)
+        ends = [
+            ((low + half) >> noise.bits, (high + half) >> noise.bits)
+            for low, high in noise.bounds()
+        ]
+        if all((low == high).all() for low, high in ends):
+            return [low.astype(np.int64) for low, _ in ends]
+        noise.refine()
