@@ -308,19 +308,25 @@ def more_generated() -> Iterator[Data]:
             seed += 1
             rng = np.random.default_rng(seed)
             arity = rng.integers(2, 7, k)
-            skew = [rng.dirichlet(np.full(a, 2.0)) for a in arity]
-            if kind == "groups":
-                who = rng.choice(6, size=rows, p=rng.dirichlet(np.full(6, 2.0)))
-                habits = [rng.dirichlet(np.full(a, 0.7), size=6) for a in arity]
-                x = np.stack([_pick(habit, who, rng) for habit in habits], axis=1)
-                y = _pick(rng.dirichlet(np.full(classes, 0.3), size=6), who, rng)
-            else:
-                x = np.stack([rng.choice(len(p), rows, p=p) for p in skew], axis=1)
-                score = _scores(kind, x, arity, classes, rng)
-                y = (1.5 * score + rng.gumbel(size=score.shape)).argmax(axis=1)
+            x, y = more_labels(kind, rows, arity.tolist(), classes, rng)
             y[:classes] = np.arange(classes)
             name, sizes = f"{kind}{rows}K{classes}", tuple(map(int, arity))
             yield Data(name, x, sizes, (False,) * k, y, classes)
+
+
+def more_labels(
+    kind: str, rows: int, arity: list[int], classes: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and labels of one such table."""
+    skew = [rng.dirichlet(np.full(a, 2.0)) for a in arity]
+    if kind == "groups":
+        who = rng.choice(6, size=rows, p=rng.dirichlet(np.full(6, 2.0)))
+        habits = [rng.dirichlet(np.full(a, 0.7), size=6) for a in arity]
+        x = np.stack([_pick(habit, who, rng) for habit in habits], axis=1)
+        return x, _pick(rng.dirichlet(np.full(classes, 0.3), size=6), who, rng)
+    x = np.stack([rng.choice(len(p), rows, p=p) for p in skew], axis=1)
+    score = _scores(kind, x, np.array(arity), classes, rng)
+    return x, (1.5 * score + rng.gumbel(size=score.shape)).argmax(axis=1)
 
 
 def _pick(chances: np.ndarray, who: np.ndarray, rng: np.random.Generator) -> np.ndarray:

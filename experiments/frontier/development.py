@@ -112,15 +112,15 @@ def generated() -> Iterator[Data]:
         rng = np.random.default_rng(seed)
         numeric = [a == 0 for a in arity]
         arity = [a or 64 for a in arity]  # noqa: PLW2901 - a number stands for a grid
-        codes = np.stack([_column(rng, kind, a, rows) for a in arity], axis=1)
-        labels = _labels(kind, codes, arity, classes, rng)
+        codes = np.stack([column_of(rng, kind, a, rows) for a in arity], axis=1)
+        labels = labels_of(kind, codes, arity, classes, rng)
         wrong = rng.random(rows) < flip
         labels = np.where(wrong, rng.integers(0, classes, rows), labels)
         labels[:classes] = np.arange(classes)
         yield _data(f"{kind}-{rows}-{classes}", codes, arity, numeric, labels)
 
 
-def _column(rng: np.random.Generator, kind: str, values: int, rows: int) -> np.ndarray:
+def column_of(rng: np.random.Generator, kind: str, values: int, rows: int) -> np.ndarray:
     if kind != "skewed":
         return rng.integers(0, values, rows)
     if values == 64:
@@ -129,7 +129,7 @@ def _column(rng: np.random.Generator, kind: str, values: int, rows: int) -> np.n
     return rng.choice(rng.permutation(values), rows, p=shares / shares.sum())
 
 
-def _labels(
+def labels_of(
     kind: str, codes: np.ndarray, arity: list[int], classes: int, rng: np.random.Generator
 ) -> np.ndarray:
     rows = len(codes)

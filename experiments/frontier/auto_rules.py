@@ -1,0 +1,228 @@
+"""What a rule for `auto` would reach, worked out from the curves of its learners; for research only.
+
+A trial is a fit with a share of epsilon, and what is left after it is less epsilon: both are read off the
+curves that ``auto_curves.py`` measured (``auto_development.csv``)::
+
+    python -m experiments.frontier.auto_rules
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import log
+from pathlib import Path
+
+import numpy as np
+
+EPSILONS = (0.025, 0.05, 0.1, 0.5, 1.0, 2.0)
+NAMES = ("readable", "additive", "bayes")
+DRAWS = 200  # of the noise of a trial
+FILE = Path(__file__).parent / "auto_development.csv"
+KEEL = [
+    "splice", "chess", "titanic", "monk-2", "german", "crx", "contraceptive", "mammographic",
+    "led7digit", "magic", "phoneme", "australian", "segment", "banana", "ring", "twonorm",
+    "pima", "vehicle", "wisconsin", "saheart", "breast", "heart", "bands", "bupa", "ionosphere",
+    "wdbc",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A table at one epsilon: what is public, and the curves of the learners."""
+
+    table: dict[str, str]
+    curves: dict[str, dict[str, np.ndarray]]
+    epsilon: float
+
+    def __getattr__(self, name: str) -> float:
+        return float(self.table[name])
+
+    @property
+    def support(self) -> float:
+        return 0.97 * self.rows * self.epsilon
+
+    @property
+    def signal(self) -> float:
+        return self.support / self.parameters
+
+    @property
+    def full(self) -> bool:
+        return self.combinations <= log(max(self.support / 30, 1e-9))
+
+    def at(self, name: str, share: float = 1.0, what: str = "accuracy") -> float:
+        curve = self.curves.get(name)
+        if curve is None:
+            return 0.0  # too large for this learner
+        return float(np.interp(log(self.epsilon * share), np.log(EPSILONS), curve[what]))
+
+    def tried(self, name: str, share: float, rng: np.random.Generator) -> np.ndarray:
+        """Rows that trials predict right."""
+        spread = self.at(name, share, "spread") * rng.normal(size=DRAWS)
+        return self.rows * (self.at(name, share) + spread) / 100
+
+    def chosen(
+        self, scores: list[np.ndarray], share: float, rng: np.random.Generator
+    ) -> np.ndarray:
+        """The places that permute-and-flip chooses."""
+        noise = rng.exponential(size=(len(scores), DRAWS))
+        return (np.stack(scores) * self.epsilon * share + noise).argmax(axis=0)
+
+
+Rule = Callable[[Cell], str]
+Policy = Callable[[Cell, np.random.Generator], float]
+
+
+def before(cell: Cell) -> str:
+    """The rule before, without trials for many labels."""
+    scaled = cell.signal * cell.cells**3 / cell.frequent**2
+    if cell.full or (cell.signal < 160 and scaled < 400):
+        return "readable"
+    joint = (cell.labels == 2 and cell.signal >= 20) or (cell.labels < 4 and cell.signal >= 160)
+    return "additive" if joint else "bayes"
+
+
+def public(least: float = 300, joint: float = 20, few: int = 3, power: int = 2) -> Rule:
+    """The rule now; more than `few` labels take a tree."""
+
+    def rule(cell: Cell) -> str:
+        if cell.full or cell.labels > few or cell.signal * cell.cells**power < least:
+            return "readable"
+        enough = cell.signal >= (joint if cell.labels == 2 else 160)
+        return "additive" if enough else "bayes"
+
+    return rule
+
+
+def plain(rule: Rule) -> Policy:
+    return lambda cell, _: cell.at(rule(cell))
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Of epsilon for each trial and for the comparison; what tables are given before it."""
+
+    trial: float
+    compare: float = 0.02
+    given: float = 0.0  # per cent of the rows, over the trial's signal
+
+
+def trials(
+    rule: Rule, names: tuple[str, ...], when: Callable[[Cell], bool], shares: Shares
+) -> Policy:
+    """Trials of all `names`, the tree first."""
+
+    def policy(cell: Cell, rng: np.random.Generator) -> float:
+        if cell.full or not when(cell):
+            return cell.at(rule(cell))
+        share = shares.trial
+        scores = [cell.tried(name, share, rng) for name in names]
+        gift = shares.given / (cell.signal * share) / 100 * cell.rows
+        raised = [scores[0], *(score + gift for score in scores[1:])]
+        places = cell.chosen(raised, shares.compare, rng)
+        left = 1 - share * len(names) - shares.compare
+        return float(np.array([cell.at(name, left) for name in names])[places].mean())
+
+    return policy
+
+
+def clear(
+    rule: Rule,
+    least: float,
+    errors: float,
+    shares: Shares = Shares(0.03),  # noqa: B008 - frozen
+) -> Policy:
+    """A tree where tables are due, if its trial has few errors."""
+
+    def policy(cell: Cell, rng: np.random.Generator) -> float:
+        due = rule(cell)
+        if due == "readable" or cell.support < least:
+            return cell.at(due)
+        bar = np.full(DRAWS, cell.rows * (1 - errors * (1 - cell.common)))
+        places = cell.chosen([cell.tried("readable", shares.trial, rng), bar], shares.compare, rng)
+        left = 1 - shares.trial - shares.compare
+        return float(np.where(places == 0, cell.at("readable", left), cell.at(due, left)).mean())
+
+    return policy
+
+
+def policies() -> Iterator[tuple[str, Policy]]:
+    for name in NAMES:
+        yield f"always {name}", plain(lambda _, name=name: name)
+    words = "before: three trials of 10 % from s = 160 on"
+    yield words, trials(before, NAMES, many(160), Shares(0.1, 0.03))
+    yield "before, without trials", plain(before)
+    for few, least in product((3, 99), (150, 200, 225, 250, 300, 400)):
+        words = "" if few == 3 else ", for many labels too"
+        yield f"tables from s c² = {least} on{words}", plain(public(least, few=few))
+    for power, least in ((0, 15), (0, 30), (1, 80), (3, 700), (3, 1000)):
+        yield f"tables from s c^{power} = {least} on", plain(public(least, power=power))
+    for joint in (10, 40):
+        yield f"300, the additive model from s = {joint} on", plain(public(joint=joint))
+    yield from with_trials()
+
+
+def many(least: float) -> Callable[[Cell], bool]:
+    return lambda cell: cell.labels > 3 and cell.signal >= least
+
+
+def two(least: float) -> Callable[[Cell], bool]:
+    return lambda cell: cell.labels == 2 and cell.support >= least and public()(cell) == "additive"
+
+
+def with_trials() -> Iterator[tuple[str, Policy]]:
+    now = public()
+    for least, (share, given) in product((80, 160), ((0.05, 0), (0.05, 45), (0.03, 20))):
+        words = f"three trials of {share:.0%} from s = {least} on, many labels, given {given}"
+        shares = Shares(share, given=given)
+        yield f"300, {words}", trials(now, NAMES, many(least), shares)
+    for least, (share, given) in product(
+        (1500, 3000), ((0.03, 0), (0.03, 45), (0.05, 45), (0.03, 80))
+    ):
+        words = f"tree and additive model tried, {share:.0%}, two labels, given {given}, from {least} on"
+        yield f"300, {words}", trials(now, NAMES[:2], two(least), Shares(share, given=given))
+    for least, errors in product((1000, 3000, 10_000), (0.1, 0.2, 0.3, 0.4, 0.5)):
+        words = f"a tree with {errors:g} of the errors from {least} on"
+        yield f"300, {words}", clear(now, least, errors)
+    yield "the same with 0.3 from 3000 on, 2 % and 1 %", clear(now, 3000, 0.3, Shares(0.02, 0.01))
+    yield "the same, 5 % and 2 %", clear(now, 3000, 0.3, Shares(0.05))
+
+
+def cells() -> list[Cell]:
+    tables: dict[str, dict[str, str]] = {}
+    curves: dict[str, dict[str, dict[str, np.ndarray]]] = {}
+    for row in csv.DictReader(FILE.open(encoding="utf-8")):
+        tables[row["data"]] = row
+        curves.setdefault(row["data"], {})[row["learner"]] = {
+            what: np.array([float(row[f"{what} {e:g}"]) for e in EPSILONS])
+            for what in ("accuracy", "error", "spread")
+        }
+    return [Cell(tables[name], curves[name], e) for name in tables for e in EPSILONS[2:]]
+
+
+def main() -> None:
+    found = cells()
+    keel = np.array([cell.table["data"] in KEEL for cell in found])
+    drawn = np.array([cell.table["data"].startswith("drawn") for cell in found])
+    many = np.array([cell.labels > 3 for cell in found])
+    best = np.array([max(cell.at(name) for name in NAMES) for cell in found])
+    groups = {
+        "all": keel | ~keel,
+        "keel": keel,
+        "made": ~keel & ~drawn,
+        "drawn": drawn,
+        "many labels": many,
+    }
+    print("| rule |", " | ".join(f"{name} ({where.sum()})" for name, where in groups.items()), "|")
+    print("|---|" + "---|" * len(groups))
+    for words, policy in policies():
+        rng = np.random.default_rng(0)
+        regret = best - np.array([policy(cell, rng) for cell in found])
+        columns = (f"{regret[w].mean():.2f}, {(regret[w] > 1).sum()}" for w in groups.values())
+        print(f"| {words} |", " | ".join(columns), "|")
+
+
+if __name__ == "__main__":
+    main()
