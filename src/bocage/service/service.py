@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 import time
@@ -117,3 +118,4 @@ class Service:
         self.tables.close()
         for store in (self.records, self.surveys, self.sessions, self.registry, self.ledger):
             store.close()
+        gc.unfreeze()  # what `warm_up` set aside ends with the process, in order

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from fractions import Fraction
 
 from bocage.engine.encode import SMALL
@@ -31,3 +32,7 @@ def warm_up() -> None:
             table.noisy_quantile("size", 1)
             table.noisy_mode("kind", 1)
             table.choose(["kind", "size"], "gini", 1)
+    # What is loaded now stays. Looking through it for garbage again and again would hold up all
+    # questions for a tenth of a second and more.
+    gc.collect()
+    gc.freeze()
