@@ -1,7 +1,9 @@
 """Many processes, one account."""
 
+import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,20 @@ def test_sixteen_processes_spend_a_cap_exactly_and_lose_no_charge(target):
         assert ledger.spent(alice) == Epsilon.of(40)
         assert ledger.remaining(alice) == Epsilon.of("0.05")
         assert ledger.verify().ok
+
+
+def test_a_file_that_is_locked_for_a_moment_is_waited_for(tmp_path):
+    """As by a process that is the first to open it or the last to close it."""
+    path = tmp_path / "ledger.sqlite"
+    open_ledger(path, create=True).close()
+    holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("BEGIN EXCLUSIVE")
+    later = threading.Timer(0.3, holder.close)
+    later.start()
+    with open_ledger(path) as ledger:
+        assert ledger.head().number == 1
+    later.join()
 
 
 FORK = """

@@ -45,8 +45,14 @@ class SQLiteStore(Store):
             isolation_level=None,
             check_same_thread=False,
         )
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA fullfsync = ON")  # macOS: through the drive's own cache
+        try:  # the file may be locked for a moment: by who opens it first, or closes it last
+            self.run(connection, "PRAGMA synchronous = FULL", ())
+            self.run(
+                connection, "PRAGMA fullfsync = ON", ()
+            )  # macOS: through the drive's own cache
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def run(
@@ -99,8 +105,8 @@ class SQLiteStore(Store):
             raise LedgerError(f"{self.path} is not there. Create a ledger explicitly if it is new.")
         try:
             with closing(self.connect()) as connection:
-                (application,) = connection.execute("PRAGMA application_id").fetchone()
-                (version,) = connection.execute("PRAGMA user_version").fetchone()
+                ((application,),) = self.run(connection, "PRAGMA application_id", ())
+                ((version,),) = self.run(connection, "PRAGMA user_version", ())
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
                 raise LedgerError(f"{self.path} is not a ledger.") from error
