@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import exp, log, prod
 from typing import ClassVar
 
+import numpy as np
+
 from bocage.errors import LearnerError, PlanError
 from bocage.learners.additive import Additive
 from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
@@ -20,11 +22,12 @@ from bocage.schema import Schema
 
 CLASSES = "class counts"
 MODEL = "tree or tables, with their trials if there are many records"
-FEW = 3  # labels up to which tables are taken without being tried
-TABULATED = 300  # what records times epsilon for each parameter and cells must come to for tables
-JOINT = 20  # records times epsilon for each parameter: enough to fit those of two labels at once
+TWO = 300  # s times squared cells from which on tables are taken for two labels
+MORE = 4  # s for each frequent label from which on they are taken for more
+JOINT = 20  # s from which on tables of two labels are fitted at once
 PLENTY = 160  # ... of three labels
-ALL = 640  # ... to try all three where there are more labels
+FEW, DEEP = 3, 120  # of more labels than that: s from which on a tree tells more than tables
+ALL = 640  # ... and from which on all three are tried
 DOUBTED = 3000  # records times epsilon from which on a tree is tried where tables are due
 
 
@@ -33,14 +36,15 @@ class Auto(Learner):
     """The one of :class:`ReadableTree`, :class:`Additive` and :class:`Bayes` that is likely to be best.
 
     Let s be the number of records times epsilon for each number that tables of single attributes
-    have, and c the geometric mean of the attributes' cells (8 for a numeric one). The first of these
-    that holds:
+    have, c the geometric mean of the attributes' cells (8 for a numeric one) and h the number of
+    frequent labels (the exponential of the entropy of their shares). The first of these that holds:
 
     - There are 30 records times epsilon for each combination of cells: :class:`ReadableTree`.
-    - There are four labels or more: :class:`ReadableTree`. If s is 640 or more, each of the three
-      learns from 5 % of epsilon, 2 % choose the one that predicts most rows right, and it learns
-      again from the rest.
-    - s c**2 is less than 300: :class:`ReadableTree`.
+    - There are four labels or more and s is 120 or more: :class:`ReadableTree`. If s is 640 or more,
+      each of the three learns from 5 % of epsilon, 2 % choose the one that predicts most rows right,
+      and it learns again from the rest.
+    - There are two labels and s c**2 is less than 300, or more labels and s/h is less than 4:
+      :class:`ReadableTree`.
     - There are two labels and s is 20 or more, or s is 160 or more: :class:`Additive`.
     - Otherwise: :class:`Bayes`.
 
@@ -80,7 +84,7 @@ class Auto(Learner):
         return Plan(self.name, budget, steps)
 
     def candidates(self, schema: Schema, counts: IntArray, epsilon: float) -> tuple[str, ...]:
-        """The rule: the learner that is taken, or a tree and all that it has to stand against.
+        """The rule: the learner that is taken, a tree and the tables that are due, or all for a trial.
 
         Every number in it is declared or released.
         """
@@ -89,11 +93,12 @@ class Auto(Learner):
         if prod(sizes) <= support / SUPPORT:
             return (TREE,)
         signal = support / (sum(size - 1 for size in sizes) * (labels - 1))
-        if labels > FEW:
-            tables = (TABLES, COUNTS) if self.fits(schema) else (COUNTS,)
-            return (TREE, *tables) if signal >= ALL else (TREE,)
+        if labels > FEW and signal >= DEEP:
+            return (TREE, TABLES, COUNTS) if signal >= ALL and self.fits(schema) else (TREE,)
         cells = exp(sum(map(log, sizes)) / len(sizes))
-        if signal * cells**2 < TABULATED:
+        shares = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
+        frequent = exp(-float((shares * np.log(shares)).sum()))
+        if signal * cells**2 < TWO if labels == 2 else signal < MORE * frequent:
             return (TREE,)
         joint = signal >= (JOINT if labels == 2 else PLENTY) and self.fits(schema)
         due = TABLES if joint else COUNTS
@@ -122,9 +127,8 @@ class Auto(Learner):
         certificate = self.certificate(start, plan)
         known = Known(self.attributes, start, counts, start.deviation(share), certificate)
         names = self.candidates(table.schema, counts, float(rest))
-        best = 0
         if len(names) > 1:
-            best, rest = (known.doubt if len(counts) <= FEW else known.choose)(names, rest)
-        model = known.learn(names[best], rest)
+            names, rest = known.doubt(names, rest) if len(names) == 2 else known.choose(names, rest)
+        model = known.learn(names[0], rest)
         progress(2, 2)
         return model

@@ -54,15 +54,15 @@ class Known:
         learner = ReadableTree(rows=rows, leaves=leaves, attributes=self.attributes)
         return replace(learner.fit(share, epsilon), certificate=self.certificate)
 
-    def choose(self, names: Sequence[str], epsilon: Epsilon) -> tuple[int, Epsilon]:
-        """The place of the learner whose trial is right most often, and what is left."""
+    def choose(self, names: Sequence[str], epsilon: Epsilon) -> tuple[tuple[str], Epsilon]:
+        """The learner whose trial is right most often, and what is left for it."""
         spent = TRIAL * len(names) + CHOICE
         *trials, choice, rest = epsilon.split([TRIAL] * len(names) + [CHOICE, 100 - spent])
         tried = [self.learn(*pair) for pair in zip(names, trials, strict=True)]
-        return self.level.best(tried, self.label, choice), rest
+        return (names[self.level.best(tried, self.label, choice)],), rest
 
-    def doubt(self, _: Sequence[str], epsilon: Epsilon) -> tuple[int, Epsilon]:
-        """0 if a tree has few errors already, 1 for tables; and what is left.
+    def doubt(self, names: Sequence[str], epsilon: Epsilon) -> tuple[tuple[str], Epsilon]:
+        """The first, a tree, if it has few errors already, else the second; and what is left.
 
         Tables need records before they show what they can do. So the tree stands against the commonest
         label, which is given as many rows as it would need to have few errors too.
@@ -74,7 +74,7 @@ class Known:
         errors = max(int(self.counts.sum() - self.counts.max()), 0)
         models = (tree, common.freeze(self.certificate))
         given = (0, -round((1 - CLEAR) * errors))
-        return self.level.best(models, self.label, choice, given), rest
+        return (names[self.level.best(models, self.label, choice, given)],), rest
 
 
 @dataclass(frozen=True)
