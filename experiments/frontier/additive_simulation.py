@@ -23,7 +23,8 @@ from experiments.frontier.simulation import Data
 from bocage.mechanisms import Tables, deviations
 from bocage.private.cells import CellRows
 from bocage.private.descent import Descent
-from bocage.private.design import PENALTY_BITS, Block, Calibration, Design, _groups
+from bocage.private.design import PENALTY_BITS, Block, Calibration, Design
+from bocage.private.shares import groups_of
 from bocage.schema import Categorical, Schema
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0)
@@ -165,7 +166,7 @@ def calibrated(
     loss = epsilon if labels == 2 else epsilon / 4
     rate = epsilon if labels == 2 else epsilon - loss * (labels - 2) / (labels - 1)
     floor = squares / loss
-    groups = _groups(sizes)
+    groups = [[0], *([i + 1 for i in group] for group in groups_of(sizes[1:]))]
     weight = {i: rule.intercept if i == 0 else 1.0 for i in range(len(sizes))}
     if rule.power:
         for i, size in enumerate(sizes):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bocage.mechanisms import SystemNoise
+from bocage.mechanisms import Agreeing, SystemNoise, Tables
 from bocage.private.additive import GRID_BITS
 from bocage.private.cells import CellRows
 from bocage.private.certify import Problem, rounded_minimum
@@ -26,6 +26,7 @@ SCHEMA = Schema(
     Categorical("label", ("0", "1", "2")),
 )
 A, B = Block(("a",), (2,), (2,)), Block(("b",), (3,), (3,))
+C = Block(("a", "b"), (2, 3), (6,))  # too large to share its noise with the others
 
 
 class Density:
@@ -72,12 +73,19 @@ class Density:
         total, order = 0.0, iter(self.calibration.order)
         for body in self.calibration.bodies:
             tables = [(self.design.starts[next(order)], size) for size in body.sizes]
-            norms = [
-                np.abs(column - (np.median(column) if size > 1 else 0)).sum()
-                for start, size in tables
-                for column in beta[start : start + size].T
-            ]
-            total += float(body.rate) * max(norms)
+            if isinstance(body, Agreeing):
+                assert tables[0] == (0, 1)  # the intercept: what all tables add up to
+                norms = [
+                    np.abs(beta[start : start + size] + (beta[0] / size if size > 1 else 0)).sum(0)
+                    for start, size in tables
+                ]
+            else:
+                norms = [
+                    np.abs(column - (np.median(column) if size > 1 else 0)).sum()
+                    for start, size in tables
+                    for column in beta[start : start + size].T
+                ]
+            total += float(body.rate) * float(np.max(norms))
         return total
 
     def sample(self, rng):
@@ -87,7 +95,9 @@ class Density:
 
 
 @pytest.mark.parametrize("epsilon", ["1/10", "1", "2"])
-@pytest.mark.parametrize(("blocks", "labels"), [([A], 2), ([A, B], 2), ([A], 3), ([A, B], 3)])
+@pytest.mark.parametrize(
+    ("blocks", "labels"), [([A], 2), ([A, B], 2), ([A, C], 2), ([A], 3), ([A, B], 3)]
+)
 def test_adding_or_removing_a_record_costs_no_more_than_epsilon(blocks, labels, epsilon):
     rng = np.random.default_rng(0)
     density, worst = Density(blocks, labels, epsilon), 0.0
@@ -101,6 +111,14 @@ def test_adding_or_removing_a_record_costs_no_more_than_epsilon(blocks, labels, 
             worst = max(worst, abs(density.log([*records, record], w) - before))
     assert worst <= float(Fraction(epsilon)) * (1 + 1e-9)
     assert worst >= 0.8 * float(Fraction(epsilon)) * (1 if labels == 2 else 0.7)  # not loose
+
+
+def test_both_ways_to_share_the_noise_are_among_these():
+    kinds = [
+        {type(body) for body in Density(blocks, 2, "1").calibration.bodies}
+        for blocks in ([A], [A, B], [A, C])
+    ]
+    assert set().union(*kinds) == {Tables, Agreeing}
 
 
 def test_without_the_penalties_of_the_proof_the_loss_is_larger():

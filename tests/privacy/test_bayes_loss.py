@@ -21,7 +21,8 @@ from bocage.mechanisms import (
     permute_and_flip_probabilities,
     privacy_loss,
 )
-from bocage.private.agreeing import AgreeingCounts, groups_of
+from bocage.private.agreeing import AgreeingCounts
+from bocage.private.shares import groups_of
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentRecordingNoise
 from private.tables import table

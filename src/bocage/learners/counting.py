@@ -12,9 +12,8 @@ from bocage.learners.base import label_of
 from bocage.learners.ratios import Floats
 from bocage.plan import Branch, Cells, Cut
 from bocage.private import Level
+from bocage.private.shares import LARGEST
 from bocage.schema import Schema
-
-FEW = 32  # cells of a table; with more there is little to gain from sums that agree
 
 
 @dataclass
@@ -44,8 +43,8 @@ def count_tables(
     label = label_of(level.schema)
     routers = [cells_of(level.schema, names) for names in columns]
     sizes = [router.count for router in routers]
-    small = [i for i, size in enumerate(sizes) if size <= FEW]
-    large = [i for i, size in enumerate(sizes) if size > FEW]
+    small = [i for i, size in enumerate(sizes) if size <= LARGEST]
+    large = [i for i, size in enumerate(sizes) if size > LARGEST]
     few, many = epsilon.split([len(small), len(large)]) if small and large else (epsilon, epsilon)
     counts = Counted([np.empty((size, label.cells)) for size in sizes], [0.0] * len(sizes), [])
     if small:

@@ -47,7 +47,10 @@ class AdditiveFit(Fit[Fitted]):
     -------
     Let beta have a density proportional to exp(-||beta||), where || || is a sum of norms with rates
     that add up to epsilon_b, and each norm is at most 1, before its rate, for what a record's
-    features can be (the centered indicators of its cells; `knorm` has the bodies). Let x be the
+    features can be (the centered indicators of its cells; `knorm` has the bodies. Tables that agree have
+    noise on the indicators themselves, which a record raises in one cell of each table, so that
+    the norm is 1; centering it, and taking its sum for the intercept, is a projection, under which
+    no ratio of densities grows). Let x be the
     features of a record to be added, p its predicted probabilities at w, and q = 1 - p_y the
     probability of a wrong label.
 

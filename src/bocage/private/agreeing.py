@@ -11,12 +11,11 @@ import numpy as np
 
 from bocage.mechanisms import Agreeing, Noise, Perturbation, deviations
 from bocage.plan import Tally
-from bocage.private.design import similar
 from bocage.private.ensemble import Ensemble
 from bocage.private.query import IntArray, Terms
+from bocage.private.shares import groups_of
 
 ROUNDING = 1 / 12  # the variance of what rounding to whole counts adds
-MOST_FREE = 256  # cells of one group: the weights of more are large numbers to compute with
 
 
 @dataclass(frozen=True)
@@ -74,15 +73,6 @@ class AgreeingCounts(Ensemble):
             own = np.concatenate(drawn[at :: len(sizes)], axis=1)
             found[i] = tally.totals[starts[i] : starts[i + 1]] + own
         return found
-
-
-def groups_of(sizes: Sequence[int]) -> list[list[int]]:
-    """Tables of similar size, where these are many in several groups."""
-    groups: list[list[int]] = []
-    for group in similar(sizes):
-        most = max(MOST_FREE // sizes[group[-1]], 1)
-        groups += [group[first : first + most] for first in range(0, len(group), most)]
-    return groups
 
 
 def bodies(sizes: Sequence[int], rate: Fraction) -> list[Agreeing]:

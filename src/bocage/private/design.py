@@ -5,7 +5,6 @@ Everything here is public: it follows from the schema, epsilon and a released nu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocage.errors import PlanError
-from bocage.mechanisms import Body, Roots, Tables, deviations
+from bocage.mechanisms import Body, Roots, deviations
+from bocage.private.shares import intercept, least_noise
 from bocage.schema import Categorical, Schema
 
 PENALTY_BITS = 10  # penalties are whole numbers of 2**-PENALTY_BITS
 MOST_CURVATURE = 2**25  # numbers; a quarter of a gigabyte
-_SIMILAR = Fraction(3, 2)  # tables whose sizes differ by no more share their noise
-_INTERCEPT = Fraction(3, 10)  # of a table's share of the noise budget: the prior does its work
 _PRODUCT_LABELS = 3  # up to so many labels each column is a table of its own
 
 
@@ -182,27 +180,26 @@ def calibrate(design: Design, epsilon: Fraction, rows: int, shrinkage: int) -> C
     otherwise; see `AdditiveFit`.
 
     Beyond that, a penalty that is `shrinkage` times the variance of the noise over the curvature
-    of an average cell keeps the noise of small cells out of the model.
+    of an average cell keeps the noise of small cells out of the model. With two or three labels, that
+    of the intercept is what it would be with a small rate of its own.
 
-    How the rates are shared out is free: every table has the same share, and the intercept less
-    if there are two or three labels.
+    How the rates are shared out is free: every table has the same share, and with two or three labels
+    the intercept less; see `least_noise`.
     """
     sizes, labels = design.sizes, design.labels
     squares = sum((1 - Fraction(1, size) if size > 1 else Fraction(1)) for size in sizes)
     loss = epsilon if labels == 2 else epsilon / 4
     rate = epsilon if labels == 2 else epsilon - loss * Fraction(labels - 2, labels - 1)
     floor = ceil(squares / loss * 2**PENALTY_BITS)
-    groups = _groups(sizes) if design.reference else [[i] for i in range(len(sizes))]
-    intercept = _INTERCEPT if design.reference else Fraction(1)
-    bodies: list[Body] = []
-    for group in groups:
-        share = rate * (len(group) if group[0] else intercept) / (len(sizes) - 1 + intercept)
-        if design.reference:
-            bodies.append(Tables(share, tuple(sizes[i] for i in group), design.columns))
-        else:
-            bodies.append(Roots(share, sizes[group[0]], labels))
-    order = tuple(i for group in groups for i in group)
+    if design.reference:
+        shared = least_noise(sizes, design.columns, rate)
+    else:
+        shared = [([i], Roots(rate / len(sizes), size, labels)) for i, size in enumerate(sizes)]
+    bodies = tuple(body for _, body in shared)
+    order = tuple(i for group, _ in shared for i in group)
     spread = dict(zip(order, (d for body in bodies for d in deviations(body)), strict=True))
+    if design.reference:  # the prior does its work: it stays small, however little its noise is
+        spread[0] = deviations(intercept(len(sizes) - 1, design.columns, rate))[0]
     factor = 4 if labels == 2 else labels
     penalties = [
         max(floor, ceil(shrinkage * spread[i] ** 2 * factor * size / rows * 2**PENALTY_BITS))
@@ -213,20 +210,4 @@ def calibrate(design: Design, epsilon: Fraction, rows: int, shrinkage: int) -> C
         for penalty, size in zip(penalties, sizes, strict=True)
     ]
     kept = fmean(1 / (1 + weight) for weight in weights[1:]) if design.reference else 1.0
-    return Calibration(tuple(bodies), order, tuple(penalties), kept)
-
-
-def _groups(sizes: tuple[int, ...]) -> list[list[int]]:
-    """Tables of similar size, smallest first; the intercept stays alone."""
-    return [[0], *([i + 1 for i in group] for group in similar(sizes[1:]))]
-
-
-def similar(sizes: Sequence[int]) -> list[list[int]]:
-    """The places of tables of similar size, smallest first."""
-    groups: list[list[int]] = []
-    for i in sorted(range(len(sizes)), key=lambda i: sizes[i]):
-        if groups and sizes[i] <= _SIMILAR * sizes[groups[-1][0]]:
-            groups[-1].append(i)
-        else:
-            groups.append([i])
-    return groups
+    return Calibration(bodies, order, tuple(penalties), kept)

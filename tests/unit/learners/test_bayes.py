@@ -16,7 +16,6 @@ from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError, PlanError
 from bocage.learners import LEARNERS, Bayes
 from bocage.learners.bayes import CLASSES, PAIRS, SINGLES, WEIGHT
-from bocage.learners.counting import FEW
 from bocage.learners.ratios import agreeing, log_ratios, pair_ratios, prior_of, with_pairs
 from bocage.mechanisms import Adjacency
 from bocage.model import AdditiveModel, from_dict, to_dict
@@ -24,6 +23,7 @@ from bocage.private.agreeing import AgreeingCounts
 from bocage.private.desk import LiveDesk
 from bocage.private.ensemble import Ensemble
 from bocage.private.query import Terms
+from bocage.private.shares import LARGEST
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import RecordingNoise, SilentNoise, SilentRecordingNoise
@@ -148,7 +148,7 @@ def test_pairs_find_what_two_attributes_decide_together():
 
 
 def test_tables_of_many_cells_are_counted_beside_those_of_few():
-    names = tuple(f"v{i:02}" for i in range(FEW + 1))
+    names = tuple(f"v{i:02}" for i in range(LARGEST + 1))
     schema = Schema(
         "t",
         (Categorical("many", names), Categorical("few", ("a", "b"))),
@@ -157,7 +157,7 @@ def test_tables_of_many_cells_are_counted_beside_those_of_few():
     rng = np.random.default_rng(3)
     code, y = rng.integers(0, len(names), 20000), rng.integers(0, 2, 20000)
     few = np.where(rng.random(20000) < 0.9, y, 1 - y)
-    code = np.where(rng.random(20000) < 0.5, 2 * (code // 2) + y, code).clip(max=FEW)
+    code = np.where(rng.random(20000) < 0.5, 2 * (code // 2) + y, code).clip(max=LARGEST)
     rows = {
         "many": np.array(names)[code],
         "few": np.array(["a", "b"])[few],
@@ -165,7 +165,7 @@ def test_tables_of_many_cells_are_counted_beside_those_of_few():
     }
     for noise in (SilentNoise(), RecordingNoise()):
         model = Bayes(pairs=False).fit(table(rows, schema, noise=noise), "5")
-        assert [term.scores.shape for term in model.terms] == [(FEW + 1, 2), (2, 2)]
+        assert [term.scores.shape for term in model.terms] == [(LARGEST + 1, 2), (2, 2)]
         assert all(np.abs(term.scores).max() > 256 for term in model.terms)
         assert (model.predict(rows) == rows["y"]).mean() > 0.85
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bocage.mechanisms import Perturbation, Tables
+from bocage.mechanisms import Perturbation, Roots
 from bocage.mechanisms.rng import RandomBits
 from bocage.private import certify, residuals
 from bocage.private.additive import GRID_BITS
@@ -222,7 +222,7 @@ def test_noise_and_penalties_keep_what_the_proof_needs():
             drawn = [
                 size
                 for body in found.bodies
-                for size in (body.sizes if isinstance(body, Tables) else (body.size,))
+                for size in ((body.size,) if isinstance(body, Roots) else body.sizes)
             ]
             assert drawn == [design.sizes[i] for i in found.order]
 
