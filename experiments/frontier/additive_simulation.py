@@ -1,7 +1,8 @@
 """A prototype of the additive model with seeded noise in floating point. Research only: not private.
 
 It tries rules on development data before they are carried into ``bocage.learners.additive``, whose
-search for the minimum it shares::
+search for the minimum it shares. Its noise is that of tables whose sums are free, where the learner now draws
+tables that agree on their sums::
 
     python -m experiments.frontier.additive_simulation --keel PATH [--only NAME] [--out FILE]
 """

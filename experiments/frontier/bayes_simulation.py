@@ -33,7 +33,10 @@ MORE_KEEL = [
 
 @dataclass(frozen=True)
 class Way:
-    """The constants of one way to use the counts. The defaults are those of the shipped learner."""
+    """The constants of one way to use the counts. The defaults are those of the shipped learner.
+
+    The noise is not: it is Laplace noise here, and there that of tables that agree on their sums.
+    """
 
     cells: int = 8  # of a numeric attribute
     shrink: str = "added"  # added counts, or bayes: posterior means of log ratios

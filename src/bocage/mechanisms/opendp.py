@@ -64,7 +64,7 @@ class OpenDPNoise:
         """Refuse: OpenDP has no such noise."""
         raise NoiseError(
             "OpenDP has no noise on the body in which a record moves tables, which the additive "
-            "model needs. Use the noise provider 'system' for it."
+            "model and tables of counts need. Use the noise provider 'system' for them."
         )
 
 

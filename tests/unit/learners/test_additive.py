@@ -10,7 +10,7 @@ from bocage.accounting import MemoryAccount
 from bocage.engine.memory import MemoryEngine
 from bocage.epsilon import Epsilon
 from bocage.errors import EngineError, LearnerError, NoiseError, PlanError
-from bocage.learners import LEARNERS, Additive, Auto, DiffPC45
+from bocage.learners import LEARNERS, Additive, Auto, Bayes, DiffPC45
 from bocage.learners.additive import CLASSES, FIT
 from bocage.learners.pairing import Pairing
 from bocage.mechanisms import Adjacency, OpenDPNoise, SystemNoise
@@ -161,7 +161,9 @@ def test_bad_parameters_are_refused_before_a_charge():
     assert str(table.spent()) == "0"
 
 
-@pytest.mark.parametrize("learner", [Additive(), Auto(), DiffPC45(selection="exponential")])
+@pytest.mark.parametrize(
+    "learner", [Additive(), Bayes(), Auto(), DiffPC45(selection="exponential")]
+)
 def test_a_provider_without_such_noise_is_refused_before_the_charge(learner):
     read = []
 
