@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import time
 from contextlib import ExitStack
@@ -13,6 +14,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from bocage.service import prompt
 from bocage.service.prompt import LONGEST_HEAD, FairLoop, PromptProtocol
+from bocage.service.serving import PlainFormatter
 
 
 class Transport:
@@ -180,3 +182,15 @@ def test_a_body_in_pieces_is_one_body(service, owned):
     headers = {**ann, "Content-Type": "application/json"}
     again = service.client.post(POST.split()[1].decode(), content=pieces, headers=headers)
     assert (again.status_code, again.json()) == (200, whole.json())
+
+
+def test_a_line_of_the_log_has_the_time_that_logging_itself_writes(monkeypatch):
+    """Two records of one second and one of the next; milliseconds keep their zeros."""
+    for switch in ("logThreads", "logMultiprocessing", "_srcfile"):  # are as they were afterwards
+        monkeypatch.setattr(logging, switch, getattr(logging, switch))
+    plain = PlainFormatter("%(asctime)s %(message)s")
+    usual = logging.Formatter("%(asctime)s %(message)s")
+    for created in (1_700_000_000.007, 1_700_000_000.25, 1_700_000_001.999):
+        record = logging.makeLogRecord({"msg": "hedge %d", "args": (7,), "created": created})
+        record.msecs = int(1000 * (created % 1))
+        assert plain.format(record) == usual.format(record)

@@ -21,9 +21,7 @@ def parse(content: bytes, most_depth: int) -> Any:
     """Read JSON, strictly."""
     try:
         text = content.decode("utf-8")
-        document = json.loads(
-            text, parse_float=_number, parse_constant=_refuse, object_pairs_hook=_no_twins
-        )
+        document = _JSON.decode(text)
     except RecursionError:
         raise Refused(f"the request is nested more than {most_depth} deep.") from None
     except UnicodeDecodeError:
@@ -69,6 +67,9 @@ def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) < len(pairs):
         raise Refused("a name stands twice in one object of the request.")
     return result
+
+
+_JSON = json.JSONDecoder(parse_float=_number, parse_constant=_refuse, object_pairs_hook=_no_twins)
 
 
 class StrictRequest(Request):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
+import time
 from dataclasses import fields
 from typing import Any
 
@@ -59,10 +60,33 @@ def log_config() -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {"plain": {"format": _FORMAT}},
+        "formatters": {"plain": {"()": f"{__name__}.PlainFormatter", "format": _FORMAT}},
         "handlers": {"stderr": handler},
         "loggers": {
             "bocage": {"handlers": ["stderr"], "level": logging.INFO, "propagate": False},
             "uvicorn": {"handlers": ["stderr"], "level": logging.INFO, "propagate": False},
         },
     }
+
+
+class PlainFormatter(logging.Formatter):
+    """There is a line for every request, so that it must cost little.
+
+    Its time is written out once a second, and what a line does not show (thread, task, place in the
+    code) is not looked up: `logging` has these switches for the whole process, which is the service's.
+    """
+
+    _written = 0, ""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        logging.logThreads = logging.logMultiprocessing = False
+        logging._srcfile = None  # noqa: SLF001 - documented as the switch
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: ARG002, N802 - as logging has it
+        second = int(record.created)
+        known, text = self._written
+        if known != second:
+            text = time.strftime("%Y-%m-%d %H:%M:%S", self.converter(second))
+            self._written = second, text
+        return f"{text},{int(record.msecs):03d}"
