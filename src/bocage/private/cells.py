@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ Chunk = tuple[NDArray[Any], NDArray[Any]]  # cells of the terms, one line each; 
 Floats = NDArray[np.float64]
 KEEP_BYTES = 2**29
 _SPLIT = 24  # bits
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 class CellRows:
@@ -81,19 +84,33 @@ class CellRows:
         the search.
         """
         design = self._design
-        whole = np.zeros((len(which), design.fine, design.fine))
         pairs = np.array(which, np.int64)
         stride = max(-(-self.rows // sample), 1)
-        passed = seen = 0
+        passed, parts = 0, [np.zeros((len(design.blocks), 0), np.uint8)]
         for cells, _ in self.chunks():
-            taken = np.ascontiguousarray(cells[:, -passed % stride :: stride])
-            residuals.add_curvature(
-                taken, design.offsets, tables, prior, design.reference, pairs, whole
-            )
+            parts.append(np.ascontiguousarray(cells[:, -passed % stride :: stride]))
             passed += cells.shape[1]
-            seen += taken.shape[1]
-        lower = np.tril(whole, -1)
-        return (whole + lower.transpose(0, 2, 1)) * (self.rows / max(seen, 1))
+        taken = np.concatenate(parts, axis=1)
+
+        def work(part: NDArray[Any]) -> Floats:
+            sums = np.zeros((len(which), design.fine, design.fine))
+            residuals.add_curvature(
+                np.ascontiguousarray(part),
+                design.offsets,
+                tables,
+                prior,
+                design.reference,
+                pairs,
+                sums,
+            )
+            return sums
+
+        whole = np.zeros((len(which), design.fine, design.fine))
+        for sums in _each(work, iter(np.array_split(taken, workers(), axis=1))):
+            whole += sums
+        whole += np.tril(whole, -1).transpose(0, 2, 1)
+        whole *= self.rows / max(taken.shape[1], 1)
+        return whole
 
     def _scan(self) -> Iterator[Chunk]:
         blocks = self._design.blocks
@@ -104,18 +121,14 @@ class CellRows:
         for batch in self._read():
             for start in range(0, batch.shape[1], residuals.CHUNK):
                 codes = batch[:, start : start + residuals.CHUNK]
-                cells = np.empty((len(lookups), codes.shape[1]), kind)
-                for at, (block, lookup) in enumerate(zip(blocks, lookups, strict=True)):
-                    cell: Any = 0
+                cells = np.zeros((len(lookups), codes.shape[1]), kind)
+                for cell, block, lookup in zip(cells, blocks, lookups, strict=True):
                     for name, size, table in zip(block.columns, block.cells, lookup, strict=True):
-                        cell = cell * size + table[codes[lines[name]]]
-                    cells[at] = cell
+                        residuals.look_up(codes[lines[name]], table, size, cell)
                 yield cells, np.ascontiguousarray(codes[-1])
 
 
-def _each(
-    work: Callable[[Chunk], tuple[NDArray[np.int64], int]], chunks: Iterator[Chunk]
-) -> Iterator[tuple[NDArray[np.int64], int]]:
+def _each(work: Callable[[S], T], chunks: Iterator[S]) -> Iterator[T]:
     """The work on every chunk, on all cores, with few chunks under way at a time."""
     threads = workers()
     with ThreadPoolExecutor(threads) as pool:

@@ -63,8 +63,7 @@ class Block:
     def lookup(self, schema: Schema) -> list[NDArray[np.uint16]]:
         """For each column the cell of each code."""
         return [
-            np.array([code * cells // schema[name].cells for code in range(schema[name].cells)])
-            .astype(np.uint16)
+            (np.arange(schema[name].cells) * cells // schema[name].cells).astype(np.uint16)
             for name, cells in zip(self.columns, self.cells, strict=True)
         ]  # fmt: skip
 

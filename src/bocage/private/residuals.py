@@ -46,6 +46,13 @@ def row_error(columns: int) -> Fraction:
 
 
 @compiled
+def look_up(codes: Any, table: Any, size: Any, cells: Any) -> None:
+    """Make cells of fewer columns cells of one more: each column is a digit."""
+    for i in range(len(codes)):
+        cells[i] = cells[i] * size + table[codes[i]]
+
+
+@compiled
 def _exp(values: Any, size: Any) -> None:
     """exp of numbers that are 0 or less, in place; 0 instead of what is below exp(-700)."""
     for i in range(size):
