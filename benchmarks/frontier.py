@@ -33,7 +33,6 @@ from bocage.schema import Categorical, Numeric, Schema
 
 ROOT = Path(__file__).parents[1]
 ROWS, EPSILON, LEAVES, LEVELS = 1_000_000, 1.0, 32, 5
-ADDITIVE_ROWS = 200_000  # what DP-EBM can do in reasonable time
 STORED = 10  # times as many rows in the Parquet file
 SECOND, MINUTE = 1.0, 60.0  # what may be taken
 COLORS = ("red", "green", "blue", "gray")
@@ -122,7 +121,6 @@ def tree(rows: int) -> list[dict[str, Any]]:
 
 
 def additive(rows: int) -> list[dict[str, Any]]:
-    rows = min(rows, ADDITIVE_ROWS)
     table, x, y = made(rows)
     fit(Additive(), table.slice(0, 20_000))
     ours = min(fit(Additive(), table) for _ in range(2))
