@@ -32,7 +32,6 @@ def warm_up() -> None:
             table.noisy_quantile("size", 1)
             table.noisy_mode("kind", 1)
             table.choose(["kind", "size"], "gini", 1)
-    # What is loaded now stays. Looking through it for garbage again and again would hold up all
-    # questions for a tenth of a second and more.
+    # What is loaded now stays: looking through it for garbage would hold up all questions.
     gc.collect()
     gc.freeze()

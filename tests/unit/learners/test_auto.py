@@ -13,7 +13,7 @@ from bocage.errors import LearnerError
 from bocage.learners import LEARNERS, Auto
 from bocage.mechanisms import Adjacency
 from bocage.model import AdditiveModel, Tree
-from bocage.private import Kind
+from bocage.private import Kind, needs
 from bocage.private.desk import LiveDesk
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
@@ -149,3 +149,9 @@ def test_it_learns():
     model = Auto().fit(study(rows, public), "2")
     assert (model.predict(rows) == rows["y"]).mean() > 0.85
     assert LEARNERS["auto"] is Auto
+
+
+def test_it_needs_noise_on_tables_where_no_additive_model_fits_too(monkeypatch):
+    """Tables of counts need it as well: a provider without it is refused before the charge."""
+    monkeypatch.setattr(Auto, "fits", lambda *_: False)
+    assert Auto().needs(None) == (needs.tables,)
