@@ -83,7 +83,7 @@ def test_much_data_of_many_labels_is_tried_with_all_and_the_best_wins(tmp_path, 
     """Three attributes that decide together make a tree win; eight that add up make tables win."""
     public = schema(8, 4)
     rng = np.random.default_rng(0)
-    rows = {column.name: rng.choice(column.values, 20_000) for column in public}
+    rows = {column.name: rng.choice(column.values, 160_000) for column in public}
     codes = [np.searchsorted(("a", "b", "c"), rows[f"c{i}"]) for i in range(8)]
     if kind is Tree:
         label = np.random.default_rng(1).integers(0, 4, (3, 3, 3))[*codes[:3]]
