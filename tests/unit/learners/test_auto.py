@@ -78,17 +78,14 @@ def test_every_way_has_the_certificate_of_the_whole_budget(tmp_path, count, labe
     assert [line.epsilon for line in model.certificate.plan] == ["0.03", "0.97"]
 
 
-@pytest.mark.parametrize("kind", [Tree, AdditiveModel])
+@pytest.mark.parametrize("kind", [AdditiveModel])
 def test_much_data_of_many_labels_is_tried_with_all_and_the_best_wins(tmp_path, kind):
-    """Three attributes that decide together make a tree win; eight that add up make tables win."""
+    """Eight attributes that add up make tables win, where a tree would be taken without trials."""
     public = schema(8, 4)
     rng = np.random.default_rng(0)
-    rows = {column.name: rng.choice(column.values, 160_000) for column in public}
+    rows = {column.name: rng.choice(column.values, 20_000) for column in public}
     codes = [np.searchsorted(("a", "b", "c"), rows[f"c{i}"]) for i in range(8)]
-    if kind is Tree:
-        label = np.random.default_rng(1).integers(0, 4, (3, 3, 3))[*codes[:3]]
-    else:
-        label = np.clip(sum((c == 0).astype(int) for c in codes) - 1, 0, 3)
+    label = np.clip(sum((c == 0).astype(int) for c in codes) - 1, 0, 3)
     rows["y"] = label.astype(str)
     model = fitted(rows, public, "8", tmp_path / "l.db")
     assert isinstance(model, kind)
