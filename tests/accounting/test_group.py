@@ -256,7 +256,7 @@ def test_one_who_gives_up_waiting_is_not_charged(ledger, ann):
 
 def test_the_next_in_turn_who_gives_up_hands_the_turn_on(ledger, ann):
     writers = ledger._store._writers
-    mine, behind = group._Task(None), group._Task(None)
+    mine, behind = group.Change(None), group.Change(None)
     assert writers._enter(mine)
     with ThreadPoolExecutor(1) as pool:
         waits = pool.submit(ledger.charge, ann, ONE, "question")
@@ -273,7 +273,7 @@ def test_who_is_forgotten_hears_that_the_charge_may_stand(ledger, ann):
     """The leader took the change in, and was stopped before it could wake anybody."""
     ledger._store.timeout_seconds = 0.1
     writers = ledger._store._writers
-    mine, taken = group._Task(None), []
+    mine, taken = group.Change(None), []
     assert writers._enter(mine)
     with ThreadPoolExecutor(1) as pool:
         waits = pool.submit(ledger.charge, ann, ONE, "question")

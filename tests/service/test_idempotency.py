@@ -139,19 +139,3 @@ def test_of_those_who_bind_a_key_at_once_one_wins_and_all_know(made):
         assert len(set(jobs)) == 1
     for worker in workers:
         worker.close()
-
-
-def test_a_key_that_is_forgotten_while_it_is_bound_is_bound_anew(made, monkeypatch):
-    records = Records(made.opened().registry_address)
-    look, looks = records._quick.look, []
-
-    def forgetful(sql, *values):
-        if sql.startswith("SELECT") and not looks:
-            looks.append(look("DELETE FROM requests"))
-        return look(sql, *values)
-
-    records.bind("ann", "k", "before", "old")
-    monkeypatch.setattr(records._quick, "look", forgetful)
-    assert records.bind("ann", "k", "after", "new") == "new"
-    assert looks
-    records.close()

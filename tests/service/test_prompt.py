@@ -120,7 +120,9 @@ def test_a_line_without_end_is_ended(service, begins):
 
 
 def test_headers_without_end_are_ended(service):
-    answer = said(service, HEALTH, *[b"X: " + b"a" * 1000 + b"\r\n"] * 70)
+    header = b"X: " + b"a" * 1000 + b"\r\n"
+    enough = (LONGEST_HEAD - len(HEALTH)) // len(header) + 1  # who says more may miss the answer
+    answer = said(service, HEALTH, *[header] * enough)
     assert answer.startswith(b"HTTP/1.1 431")
 
 

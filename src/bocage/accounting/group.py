@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 MOST_TOGETHER = 256
 
 T = TypeVar("T")
+_here = threading.local()
 
 
-class _Task:
-    """What one thread wants to write; without a body, it writes by itself when its turn comes."""
+class Change:
+    """What somebody wants to write; without a body, a thread writes by itself when its turn comes."""
 
     __slots__ = ("body", "error", "leader", "result", "wake")
 
@@ -27,13 +28,22 @@ class _Task:
         self.body = body
         self.result: Any = None
         self.error: Exception | None = None
-        self.leader: _Task | None = None  # whose thread makes the change
+        self.leader: Change | None = None  # whose thread makes the change
         self.wake: threading.Lock | None = None  # held while its thread waits
 
     def settle(self, error: Exception | None) -> None:
         self.error = error
         if self.wake is not None:
             self.wake.release()
+
+
+def hand_in(wait: Callable[[Writers, Change], None]) -> None:
+    """From now on, whoever writes in this thread leaves the change to `wait`.
+
+    It returns when somebody has let `Writers.make` make the change. This is for a thread that does
+    several things by turns.
+    """
+    _here.wait = wait
 
 
 class _Runner:
@@ -74,8 +84,8 @@ class Writers:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()  # for the two below
-        self._leader: _Task | None = None  # who has the turn
-        self._queue: deque[_Task] = deque()
+        self._leader: Change | None = None  # who has the turn
+        self._queue: deque[Change] = deque()
 
     def do(self, body: Callable[[Run], T]) -> T:
         """Run `body` in a transaction, in this thread or another; return when it is durable.
@@ -83,14 +93,12 @@ class Writers:
         The body may be run again, if another that shares the transaction spoils it: it changes
         nothing but the store.
         """
-        mine = _Task(body)
-        try:
-            if self._enter(mine):
-                self._lead(mine)
-                self._leave(mine)
-        except BaseException:
-            self._leave(mine)
-            raise
+        mine = Change(body)
+        wait = getattr(_here, "wait", None)
+        if wait is None:
+            self.make([mine])
+        else:
+            wait(self, mine)
         error, mine.error = mine.error, None
         if error is None:
             result: T = mine.result
@@ -100,10 +108,30 @@ class Writers:
         finally:
             del error  # no cycle with the frames of its own traceback
 
+    def make(self, changes: Sequence[Change]) -> None:
+        """Make changes in one transaction, as `do` does each; afterwards they know their outcome.
+
+        Those that another thread takes along with its own are made there.
+        """
+        left = list(changes)
+        while left:
+            first = left[0]
+            try:
+                if self._enter(first):
+                    self._lead(left)
+                    return
+            except Exception as error:  # noqa: BLE001 - whoever wants the change raises it
+                for change in left:
+                    change.error = error
+                return
+            finally:
+                self._leave(first)
+            left.pop(0)
+
     @contextmanager
     def write(self) -> Iterator[Run]:
         """Take the turn for a transaction of one's own."""
-        mine, store = _Task(None), self._store
+        mine, store = Change(None), self._store
         try:
             self._enter(mine)
             connection = store.begin_writing()
@@ -119,7 +147,7 @@ class Writers:
         finally:
             self._leave(mine)
 
-    def _enter(self, mine: _Task) -> bool:
+    def _enter(self, mine: Change) -> bool:
         """Wait for the turn; False if another thread has made the change meanwhile."""
         with self._lock:
             if self._leader is None:
@@ -145,7 +173,7 @@ class Writers:
                 )
         return self._leader is mine
 
-    def _leave(self, mine: _Task) -> None:
+    def _leave(self, mine: Change) -> None:
         """Hand the turn to the next; who gave up before its turn is forgotten."""
         with self._lock:
             if self._leader is not mine:
@@ -156,9 +184,9 @@ class Writers:
             if self._leader is not None and self._leader.wake is not None:
                 self._leader.wake.release()
 
-    def _lead(self, mine: _Task) -> None:
-        """Make the own change and those that come meanwhile, commit, and wake all."""
-        store, group = self._store, [mine]
+    def _lead(self, group: list[Change]) -> None:
+        """Make the own changes and those that come meanwhile, commit, and wake all."""
+        store = self._store
         failure: Exception | None = LedgerBusy(
             "the thread that wrote for several was interrupted. Try again. Nothing was charged."
         )
@@ -184,7 +212,7 @@ class Writers:
             for task in group:
                 task.settle(failure)
 
-    def _change(self, run: _Runner, group: list[_Task]) -> bool:
+    def _change(self, run: _Runner, group: list[Change]) -> bool:
         """Make all changes; who fails leaves the group. False if it may have left traces."""
         turns = made = 0
         while made < len(group) or self._take_in(group, MOST_TOGETHER - turns):
@@ -206,7 +234,7 @@ class Writers:
                 made += 1
         return True
 
-    def _take_in(self, group: list[_Task], room: int) -> bool:
+    def _take_in(self, group: list[Change], room: int) -> bool:
         before = len(group)
         with self._lock:
             while self._queue and self._queue[0].body and len(group) < before + room:

@@ -23,6 +23,10 @@ class Engine(Protocol):
     schema: Schema
     name: str
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether so few rows are in memory that nobody waits long for their count."""
+
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         """The exact tally of each question, all from the same rows."""
 

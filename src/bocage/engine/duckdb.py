@@ -20,7 +20,7 @@ from bocage.engine.codes import Codes, Encoder
 from bocage.engine.counting import MOST_PRIVATE, add, count_rows, fresh, tallies, workers
 from bocage.engine.encode import SMALL
 from bocage.engine.guard import guarded, guarded_each
-from bocage.engine.memory import answer
+from bocage.engine.memory import AT_HAND, answer
 from bocage.engine.program import Counters, compile_question
 from bocage.engine.relation import Relation, from_csv, from_parquet, from_table, literal
 from bocage.engine.rows import Matrix, check_listing, in_batches, listed
@@ -90,6 +90,11 @@ class DuckDBEngine:
         except EngineError:
             self.close()
             raise
+
+    @property
+    def at_hand(self) -> bool:
+        codes = self._snapshot.codes
+        return codes is not None and codes.rows <= AT_HAND
 
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         for question in questions:

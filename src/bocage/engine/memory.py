@@ -20,6 +20,7 @@ from bocage.plan import Question, Tally
 from bocage.schema import Schema
 
 BATCH = 2**16
+AT_HAND = 2**17  # rows that are counted in less time than a charge takes
 
 
 class MemoryEngine:
@@ -38,6 +39,10 @@ class MemoryEngine:
     def __init__(self, source: Any, schema: Schema, *, small: int = SMALL) -> None:
         self.schema, self._small = schema, small
         self._codes: Codes | None = _encoded(to_arrow(source, schema), schema)
+
+    @property
+    def at_hand(self) -> bool:
+        return self._codes is not None and self._codes.rows <= AT_HAND
 
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         for question in questions:

@@ -73,6 +73,7 @@ class PostgresEngine:
     """
 
     name = "postgres"
+    at_hand = False
 
     def __init__(
         self, url: str, table: str, schema: Schema, *, timeout_seconds: float | None = None

@@ -32,6 +32,7 @@ class Recall:
 
     def __init__(self, engine: Engine) -> None:
         self._engine, self.schema, self.name = engine, engine.schema, engine.name
+        self.at_hand = engine.at_hand
         self._kept: list[tuple[Question, Tally]] = []
 
     def answer(self, questions: Sequence[Question]) -> list[Tally]:

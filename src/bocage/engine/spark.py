@@ -76,6 +76,7 @@ class SparkEngine:
     """
 
     name = "spark"
+    at_hand = False
 
     def __init__(self, source: Any, schema: Schema, session: Any = None) -> None:
         self.schema, self._given = schema, session

@@ -58,6 +58,11 @@ class ProtectedTable:
         account = LedgerAccount(self._ledger, scope)
         return PrivateTable(self._desk, through(account) if through else account, WHOLE)
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether a count takes so little that nobody need wait for it in a thread of its own."""
+        return self._desk.engine.at_hand
+
     def freeze(self) -> None:
         """Refuse every charge to this table until it is thawed."""
         self._ledger.freeze(self._scope)

@@ -12,6 +12,33 @@ from typing import Any
 Task = tuple[Callable[[], Any], "asyncio.Future[Any]"]
 
 
+class Outbox:
+    """What threads have finished for an event loop: whatever is there at once wakes it once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._done: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
+
+    def put(self, future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
+        with self._lock:
+            first = not self._done
+            self._done.append((future, result, error))
+        loop = future.get_loop()
+        if first and not loop.is_closed():
+            loop.call_soon_threadsafe(self._deliver)
+
+    def _deliver(self) -> None:
+        with self._lock:
+            done, self._done = self._done, deque()
+        for future, result, error in done:
+            if future.done():  # whoever asked has gone
+                continue
+            if error is None:
+                future.set_result(result)
+            else:
+                future.set_exception(error)
+
+
 class Crew:
     """A fixed number of threads. What several of them finish at once wakes the event loop once.
 
@@ -23,13 +50,11 @@ class Crew:
         self._size, self._threads, self._idle = size, 0, 0
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._lock = threading.Lock()
-        self._done: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._outbox = Outbox()
 
     async def run(self, work: Callable[[], Any]) -> Any:
         """What `work` returns or raises, done by one of the threads."""
-        self._loop = asyncio.get_running_loop()
-        future = self._loop.create_future()
+        future = asyncio.get_running_loop().create_future()
         with self._lock:
             short = self._idle <= self._tasks.qsize() and self._threads < self._size
             self._threads += short
@@ -53,28 +78,8 @@ class Crew:
                 result = work()
             except BaseException as raised:  # noqa: BLE001 - who waits for it gets it
                 error = raised
-            self._hand_over(future, result, error)
+            self._outbox.put(future, result, error)
             del task, work, future, result, error  # an idle thread holds nothing of a request
-
-    def _hand_over(
-        self, future: asyncio.Future[Any], result: Any, error: BaseException | None
-    ) -> None:
-        with self._lock:
-            first = not self._done
-            self._done.append((future, result, error))
-        if first and self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._deliver)
-
-    def _deliver(self) -> None:
-        with self._lock:
-            done, self._done = self._done, deque()
-        for future, result, error in done:
-            if future.done():  # whoever asked has gone
-                continue
-            if error is None:
-                future.set_result(result)
-            else:
-                future.set_exception(error)
 
     def close(self) -> None:
         """Let the threads end after what they are doing."""

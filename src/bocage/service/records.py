@@ -115,19 +115,16 @@ class Records:
         """Let a key stand for a request; returns the job that it stands for, if any.
 
         The charge of the request is safe in the ledger under the same key, so this record need not
-        outlive the machine. Of two who bind a key at once the statement lets one in; both then see
-        what it stands for.
+        outlive the machine. Of two who bind a key at once the statement lets one in; both see what
+        it stands for.
         """
-        bound: list[tuple[Any, ...]] = []
-        while not bound:  # again if an old record of the key was forgotten in between
-            self._quick.look(
-                "INSERT INTO requests VALUES (?, ?, ?, ?, ?) ON CONFLICT (analyst, key) DO NOTHING",
+        ((stands_for, earlier),) = self._quick.do(
+            lambda run: run(
+                "INSERT INTO requests VALUES (?, ?, ?, ?, ?) ON CONFLICT (analyst, key) "
+                "DO UPDATE SET time = requests.time RETURNING digest, job",
                 *(analyst, key, digest, job, int(time.time())),
             )
-            bound = self._quick.look(
-                "SELECT digest, job FROM requests WHERE analyst = ? AND key = ?", analyst, key
-            )
-        ((stands_for, earlier),) = bound
+        )
         if stands_for != digest:
             raise RequestConflict(
                 "this idempotency key stands for another request. Take a new key for a new "
