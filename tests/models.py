@@ -132,9 +132,21 @@ def additives(draw: st.DrawFn, schema: Schema) -> AdditiveModel:
         size = math.prod(cells)
         scores = draw(st.lists(st.integers(-2, 2), min_size=size * labels, max_size=size * labels))
         names = tuple(column.name for column in columns)
-        terms.append(Term(names, cells, 700 * np.array(scores).reshape(size, labels)))
+        cuts = tuple(draw(_cuts(column, n)) for column, n in zip(columns, cells, strict=True))
+        table = 700 * np.array(scores).reshape(size, labels)
+        terms.append(Term(names, cells, table, cuts if any(cuts) else ()))
     intercept = draw(st.lists(st.integers(-900, 900), min_size=labels, max_size=labels))
     return AdditiveModel(schema, np.array(intercept), tuple(terms), certificate_of(schema))
+
+
+def _cuts(column: Attribute, cells: int) -> st.SearchStrategy[tuple[int, ...]]:
+    """None for runs of equal length, or where each cell but the first begins."""
+    if isinstance(column, Categorical) or cells == 1:
+        return st.just(())
+    starts = st.lists(
+        st.integers(1, column.cells - 1), min_size=cells - 1, max_size=cells - 1, unique=True
+    )
+    return st.just(()) | starts.map(lambda found: tuple(sorted(found)))
 
 
 @st.composite
@@ -189,10 +201,12 @@ def _totals(model: AdditiveModel, record: Mapping[str, Any]) -> list[int]:
     totals = model.intercept.tolist()
     for term in model.terms:
         cell = 0
-        for name, cells in zip(term.columns, term.cells, strict=True):
+        cuts = term.cuts or ((),) * len(term.columns)
+        for name, cells, starts in zip(term.columns, term.cells, cuts, strict=True):
             column = model.schema[name]
             code = code_of(column, record[name])
-            cell = -1 if code < 0 or cell < 0 else cell * cells + code * cells // column.cells
+            own = sum(code >= start for start in starts) if starts else code * cells // column.cells
+            cell = -1 if code < 0 or cell < 0 else cell * cells + own
         if cell >= 0:
             totals = [t + s for t, s in zip(totals, term.scores[cell].tolist(), strict=True)]
     return totals

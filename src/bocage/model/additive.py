@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Any, cast
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from bocage.errors import ModelError
 from bocage.model.base import Codes, Model
 from bocage.model.certificate import Certificate
+from bocage.model.runs import Cuts, fits, lookup, starts_of
 from bocage.model.shape import MOST_ENTRIES
 from bocage.model.shape import labels as number_of_labels
-from bocage.schema import Attribute, Categorical, Schema
+from bocage.schema import Attribute, Schema
 
 UNIT = 2**10  # scores are whole numbers of 1/UNIT
 MOST_SCORE = 2**32
@@ -33,34 +34,34 @@ class Term:
     columns
         The columns, in the order in which their cells are counted.
     cells
-        For each column the number of runs of equal length into which its codes are put together.
+        For each column the number of runs into which its codes are put together.
     scores
         For every combination of cells, the last column's fastest, the score of each label.
+    cuts
+        For each column the codes at which its cells but the first begin, or none if they are of
+        equal length; empty if all are.
     """
 
     columns: tuple[str, ...]
     cells: tuple[int, ...]
     scores: Ints
+    cuts: tuple[Cuts, ...] = ()
 
     def __reduce__(self) -> Any:
-        return type(self), (self.columns, self.cells, self.scores)
+        return type(self), (self.columns, self.cells, self.scores, self.cuts)
 
     def lookup(self, schema: Schema) -> list[Ints]:
         """For each column the cell of each code."""
-        return [
-            np.arange(schema[name].cells, dtype=np.int64) * cells // schema[name].cells
-            for name, cells in zip(self.columns, self.cells, strict=True)
-        ]
+        return lookup(schema, self.columns, self.cells, self.cuts)
 
     def accepted(self, schema: Schema, cell: int) -> list[tuple[Attribute, range]]:
         """For each column the codes of a cell."""
         found = []
-        for name, cells in reversed(list(zip(self.columns, self.cells, strict=True))):
-            cell, own = divmod(cell, cells)
-            codes = schema[name].cells
-            found.append(
-                (schema[name], range(-(-own * codes // cells), -(-(own + 1) * codes // cells)))
-            )
+        cuts = self.cuts or ((),) * len(self.columns)
+        for name, cells, own in reversed(list(zip(self.columns, self.cells, cuts, strict=True))):
+            cell, at = divmod(cell, cells)
+            edges = (0, *starts_of(schema[name], cells, own), schema[name].cells)
+            found.append((schema[name], range(edges[at], edges[at + 1])))
         return found[::-1]
 
 
@@ -90,7 +91,7 @@ class AdditiveModel(Model):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "intercept", _frozen(self.intercept))
-        terms = tuple(Term(t.columns, t.cells, _frozen(t.scores)) for t in self.terms)
+        terms = tuple(replace(term, scores=_frozen(term.scores)) for term in self.terms)
         object.__setattr__(self, "terms", terms)
         labels = number_of_labels(self.schema)
         if not 1 <= len(terms) <= MOST_TERMS:
@@ -177,11 +178,12 @@ def _check(term: Term, schema: Schema, labels: int) -> None:
         or not known >= {*term.columns}
     ):
         raise ModelError("a term looks at different columns of the schema, one at least.")
-    fits = len(term.cells) == len(term.columns)
-    for name, cells in zip(term.columns, term.cells, strict=False):
-        codes = schema[name].cells
-        fits &= cells == codes if isinstance(schema[name], Categorical) else 1 <= cells <= codes
-    if not fits or prod(term.cells) * labels > MOST_ENTRIES:
+    cuts = term.cuts or ((),) * len(term.columns)
+    whole = len(term.cells) == len(cuts) == len(term.columns) and all(
+        fits(schema[name], cells, own)
+        for name, cells, own in zip(term.columns, term.cells, cuts, strict=True)
+    )
+    if not whole or prod(term.cells) * labels > MOST_ENTRIES:
         raise ModelError(f"the term of {term.columns[0]!r} does not fit the cells of its columns.")
     if term.scores.shape != (prod(term.cells), labels):
         raise ModelError(f"the term of {term.columns[0]!r} needs a score for each cell and label.")

@@ -17,7 +17,10 @@ function sums(record) {
     let cell = 0;
     for (let i = 0; i < term.columns.length && cell >= 0; i += 1) {
       const code = codes[term.columns[i]];
-      cell = code < 0 ? -1 : cell * term.cells[i] + Math.floor((code * term.cells[i]) / term.codes[i]);
+      const own = term.cuts.length && term.cuts[i].length
+        ? term.cuts[i].filter((cut) => cut <= code).length
+        : Math.floor((code * term.cells[i]) / term.codes[i]);
+      cell = code < 0 ? -1 : cell * term.cells[i] + own;
     }
     if (cell >= 0) for (let l = 0; l < totals.length; l += 1) totals[l] += term.scores[cell][l];
   }
@@ -47,6 +50,7 @@ def javascript_data(model: AdditiveModel) -> dict[str, Any]:
         {
             "columns": [place[name] for name in term.columns],
             "cells": list(term.cells),
+            "cuts": [list(cuts) for cuts in term.cuts],
             "codes": [model.schema[name].cells for name in term.columns],
             "scores": term.scores.tolist(),
         }

@@ -11,7 +11,9 @@ from bocage.errors import ModelError
 from bocage.model import reading, shape
 from bocage.model.additive import MOST_SCORE, MOST_TERMS, UNIT, AdditiveModel, Term
 from bocage.model.certificate import Certificate
+from bocage.model.runs import Cuts
 from bocage.schema import Schema
+from bocage.schema.attribute import MOST_CELLS
 
 FORMAT = "bocage.additive"
 KEYS = ("unit", "intercept", "terms")
@@ -24,19 +26,28 @@ def terms_to_dict(model: AdditiveModel) -> dict[str, Any]:
             "columns": list(term.columns),
             "cells": list(term.cells),
             "scores": term.scores.tolist(),
+            **({"cuts": [list(cuts) for cuts in term.cuts]} if has_cuts(model) else {}),
         }
         for term in model.terms
     ]
     return {"unit": UNIT, "intercept": model.intercept.tolist(), "terms": terms}
 
 
-def model_of(document: dict[str, Any], schema: Schema, certificate: Certificate) -> AdditiveModel:
+def has_cuts(model: AdditiveModel) -> bool:
+    """Whether a term has cells that are not of equal length: older programs do not read these."""
+    return any(term.cuts for term in model.terms)
+
+
+def model_of(
+    document: dict[str, Any], schema: Schema, certificate: Certificate, *, cuts: bool
+) -> AdditiveModel:
+    """Read what `terms_to_dict` wrote, each term with its cuts if the version has them."""
     labels = shape.labels(schema)
     reading.whole(document["unit"], UNIT, UNIT, '"unit"')
     intercept = _scores(document["intercept"], labels, '"intercept"')
     terms = []
     for entry in reading.listed(document["terms"], '"terms"', most=MOST_TERMS):
-        reading.keys(entry, ("columns", "cells", "scores"), "a term")
+        reading.keys(entry, ("columns", "cells", "scores", *(["cuts"] if cuts else [])), "a term")
         names = reading.listed(entry["columns"], '"columns"', most=len(schema.attributes))
         columns = tuple(reading.text(name, "a column of a term") for name in names)
         cells = tuple(
@@ -47,7 +58,10 @@ def model_of(document: dict[str, Any], schema: Schema, certificate: Certificate)
         if not cells or len(rows) != prod(cells) or len(rows) * labels > shape.MOST_ENTRIES:
             raise ModelError(f"a term has {len(rows)} lines of scores for {prod(cells)} cells.")
         scores = [_scores(row, labels, 'an entry of "scores"') for row in rows]
-        terms.append(Term(columns, cells, np.array(scores, np.int64)))
+        own = tuple(
+            _cuts(one) for one in reading.listed(entry.get("cuts", []), '"cuts"', most=len(columns))
+        )
+        terms.append(Term(columns, cells, np.array(scores, np.int64), own))
     return AdditiveModel(schema, np.array(intercept, np.int64), tuple(terms), certificate)
 
 
@@ -56,3 +70,8 @@ def _scores(value: Any, labels: int, what: str) -> list[int]:
     if len(row) != labels:
         raise ModelError(f"{what} has {len(row)} scores for {labels} labels.")
     return [reading.whole(score, -MOST_SCORE, MOST_SCORE, "a score") for score in row]
+
+
+def _cuts(value: Any) -> Cuts:
+    codes = reading.listed(value, 'an entry of "cuts"', most=MOST_CELLS)
+    return tuple(reading.whole(code, 1, MOST_CELLS, "a cut") for code in codes)

@@ -23,6 +23,7 @@ from bocage.schema import Schema
 
 VERSION = 1
 WITH_VALUES = 2  # a node may part one value from the rest; written only where one does
+WITH_CUTS = 3  # a term may have cells of unequal length; likewise
 LARGEST_FILE = 2**28  # bytes
 _HEAD = ("format", "version", "schema", "certificate")
 _NODES = ("column", "threshold", "label", "counts", "total")
@@ -60,10 +61,10 @@ def from_dict(document: Any) -> Tree | Forest | AdditiveModel:
     if not isinstance(kind, str) or kind not in _MORE:
         raise ModelError(f'this is no model: its "format" is {short(kind)}.')
     version = document.get("version")
-    if type(version) is not int or version not in {VERSION, WITH_VALUES}:
+    if type(version) is not int or version not in {VERSION, WITH_VALUES, WITH_CUTS}:
         raise ModelError(
             f"the model has format version {short(version)}; this program reads versions "
-            f"{VERSION} and {WITH_VALUES}."
+            f"{VERSION} to {WITH_CUTS}."
         )
     reading.keys(document, (*_HEAD, *_MORE[kind]), "a model")
     schema = _schema(document["schema"])
@@ -71,7 +72,8 @@ def from_dict(document: Any) -> Tree | Forest | AdditiveModel:
     if kind == "bocage.tree":
         return _tree(document, schema, certificate, version)
     if kind == additive_files.FORMAT:
-        return additive_files.model_of(document, schema, certificate)
+        cuts = version == WITH_CUTS
+        return additive_files.model_of(document, schema, certificate, cuts=cuts)
     trees = []
     for entry in reading.listed(document["trees"], '"trees"', most=MOST_TREES):
         reading.keys(entry, (*_NODES, "certificate"), "a tree")
@@ -166,6 +168,8 @@ def _schema(document: Any) -> Schema:
 
 def _version(model: Model) -> int:
     """The lowest version that has what the model needs: older programs read as much as they can."""
+    if isinstance(model, AdditiveModel):
+        return WITH_CUTS if additive_files.has_cuts(model) else VERSION
     trees = model.trees if isinstance(model, Forest) else (model,)
     values = any(isinstance(tree, Tree) and tree.threshold.min() < -1 for tree in trees)
     return WITH_VALUES if values else VERSION

@@ -91,10 +91,10 @@ def _added(
     """What the model predicts for codes of which none is missing; models share what they look up."""
     sums: NDArray[np.int64] = np.tile(model.intercept, (len(next(iter(codes.values()))), 1))
     for term in model.terms:
-        key = term.columns, term.cells
+        key = term.columns, term.cells, term.cuts
         if key not in cells:
             place = np.zeros(len(sums), np.int64)
-            for name, size, table in zip(*key, term.lookup(model.schema), strict=True):
+            for name, size, table in zip(*key[:2], term.lookup(model.schema), strict=True):
                 place = place * size + table[codes[name]]
             cells[key] = place
         sums += term.scores.take(cells[key], axis=0)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bocage.errors import PlanError
 from bocage.mechanisms import Body, Roots, deviations
+from bocage.model.runs import Cuts, fits, lookup
 from bocage.private.shares import intercept, least_noise
 from bocage.schema import Categorical, Schema
 
@@ -33,28 +34,33 @@ class Block:
     Attributes
     ----------
     cells
-        Into how many runs of equal length the codes of each column are put together; as many as
-        there are codes keeps them apart.
+        Into how many runs the codes of each column are put together; as many as there are codes
+        keeps them apart.
     levels
         Sizes of the tables that are fitted and added up: each divides the next, and the last is the
         number of cells. One level is one table; several are a coarse table and finer corrections.
+    cuts
+        For each column the codes at which its runs but the first begin, or none if they are of equal
+        length; empty if all are. Public: declared, or released before.
     """
 
     columns: tuple[str, ...]
     cells: tuple[int, ...]
     levels: tuple[int, ...]
+    cuts: tuple[Cuts, ...] = ()
 
     @property
     def size(self) -> int:
         return prod(self.cells)
 
     def check(self, schema: Schema) -> None:
-        fits = len(self.columns) == len(self.cells) and len(set(self.columns)) == len(self.columns)
-        for name, cells in zip(self.columns, self.cells, strict=False):
-            whole = isinstance(schema[name], Categorical)
-            fits &= cells == schema[name].cells if whole else 1 < cells <= schema[name].cells
+        cuts = self.cuts or ((),) * len(self.columns)
+        fit = len(self.columns) == len(self.cells) == len(cuts) == len(set(self.columns)) and all(
+            fits(schema[name], cells, own) and (cells > 1 or isinstance(schema[name], Categorical))
+            for name, cells, own in zip(self.columns, self.cells, cuts, strict=True)
+        )
         nested = all(b % a == 0 for a, b in zip(self.levels, self.levels[1:], strict=False))
-        if not fits or not nested or not self.levels or self.levels[-1] != self.size:
+        if not fit or not nested or not self.levels or self.levels[-1] != self.size:
             raise PlanError(
                 f"a term of {', '.join(map(repr, self.columns))} needs all values of a categorical "
                 "column, runs of a numeric one, and levels that divide one another."
@@ -62,10 +68,8 @@ class Block:
 
     def lookup(self, schema: Schema) -> list[NDArray[np.uint16]]:
         """For each column the cell of each code."""
-        return [
-            (np.arange(schema[name].cells) * cells // schema[name].cells).astype(np.uint16)
-            for name, cells in zip(self.columns, self.cells, strict=True)
-        ]  # fmt: skip
+        found = lookup(schema, self.columns, self.cells, self.cuts)
+        return [table.astype(np.uint16) for table in found]
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class PairChoice(Fit[list[int]]):
 
     @property
     def _design(self) -> Design:
-        single = [Block(term.columns, term.cells, (len(term.scores),)) for term in self.model.terms]
+        single = [Block(t.columns, t.cells, (len(t.scores),), t.cuts) for t in self.model.terms]
         return Design((*single, *self.pairs), self.model.schema[self._label].cells)
 
     def run(

@@ -34,6 +34,40 @@ def test_scores_add_up_and_the_largest_sum_wins():
     assert shares[0, 1] == pytest.approx(1 / (1 + np.e))
 
 
+UNEVEN = Term(("age",), (3,), np.array([[0, 1], [0, 2], [0, 4]]), ((1, 2),))
+
+
+def test_cells_can_be_cut_where_a_learner_found_the_rows():
+    model = AdditiveModel(SCHEMA, np.array([0, 0]), (UNEVEN, JOB), certificate_of(SCHEMA))
+    rows = {"age": [0, 10, 20, 100], "job": ["smith"] * 4}
+    assert model.sums(model.encode(rows))[:, 1].tolist() == [1, 2, 4, 4]
+    assert [rule.where for rule in rules(model)[:3]] == ["age = 0", "age = 10", "age >= 20"]
+
+
+def test_only_files_of_models_with_cuts_have_the_new_version_and_old_files_are_read():
+    old = MODEL.to_dict()
+    assert old["version"] == 1
+    assert all("cuts" not in term for term in old["terms"])
+    assert from_dict(old).to_dict() == old
+    cut = AdditiveModel(SCHEMA, np.array([0, 0]), (UNEVEN, JOB), certificate_of(SCHEMA))
+    new = cut.to_dict()
+    assert new["version"] == 3
+    assert [term["cuts"] for term in new["terms"]] == [[[1, 2]], []]
+    assert from_dict(new).terms[0].cuts == ((1, 2),)
+    with pytest.raises(ModelError, match="unknown key 'cuts'"):
+        from_dict({**new, "version": 1})
+
+
+@pytest.mark.parametrize("cuts", [((1,),), ((2, 1),), ((0, 1),), ((1, 11),), ((1, 2), ())])
+def test_cuts_that_are_no_cells_of_the_column_are_refused(cuts):
+    term = Term(("age",), (3,), UNEVEN.scores, cuts)
+    with pytest.raises(ModelError, match="does not fit the cells"):
+        AdditiveModel(SCHEMA, np.array([0, 0]), (term,), certificate_of(SCHEMA))
+    values = Term(("job",), (3,), JOB.scores, ((1, 2),))
+    with pytest.raises(ModelError, match="does not fit the cells"):
+        AdditiveModel(SCHEMA, np.array([0, 0]), (values,), certificate_of(SCHEMA))
+
+
 def test_text_names_cells_in_words_and_the_most_important_table_comes_first():
     assert to_text(MODEL).splitlines() == [
         "log-odds of label = yes: -0.50, plus one line of each table",
