@@ -27,6 +27,7 @@ from bocage.learners.ratios import (
 )
 from bocage.model import AdditiveModel, Certificate, Term
 from bocage.model.additive import UNIT
+from bocage.model.runs import starts_of
 from bocage.model.shape import MOST_ENTRIES
 from bocage.private import EpsilonLike, IntArray, Level, PrivateTable, Selection, needs
 from bocage.private.needs import Need
@@ -137,6 +138,7 @@ class Bayes(Learner):
         schema, label = level.schema, label_of(level.schema).name
         names = self.check(schema)
         sizes = self.sizes(schema, names)
+        cuts = [starts_of(schema[name], size) for name, size in zip(names, sizes, strict=True)]
         shares = epsilon.split(SHARES[1:])
         room = self.room(counts, float(shares[1]))
         average = exp(2 * sum(map(log, sizes)) / len(sizes))
@@ -144,7 +146,7 @@ class Bayes(Learner):
         if not paired:
             shares = [epsilon]
         counted = count_tables(
-            level, [[pair] for pair in zip(names, sizes, strict=True)], shares[0]
+            level, [[pair] for pair in zip(names, cuts, strict=True)], shares[0]
         )
         said = [(counts.astype(float), variance), *counted.totals]
         totals, singles = agreeing(counted.tables, said)
@@ -154,7 +156,7 @@ class Bayes(Learner):
             return found.model(found.single_ratios(singles, variances))
         chosen = self.chosen(found, singles, variances, room)
         two = count_tables(
-            level, [[(names[i], sizes[i]) for i in pair] for pair in chosen], shares[1]
+            level, [[(names[i], cuts[i]) for i in pair] for pair in chosen], shares[1]
         )
         _, moved = agreeing(two.tables, [(totals, 1.0)])
         pairs = {

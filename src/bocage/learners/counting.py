@@ -10,6 +10,7 @@ import numpy as np
 from bocage.epsilon import Epsilon
 from bocage.learners.base import label_of
 from bocage.learners.ratios import Floats
+from bocage.model.runs import Cuts
 from bocage.plan import Branch, Cells, Cut
 from bocage.private import Level
 from bocage.private.shares import LARGEST
@@ -34,9 +35,9 @@ class Counted:
 
 
 def count_tables(
-    level: Level, columns: Sequence[Sequence[tuple[str, int]]], epsilon: Epsilon
+    level: Level, columns: Sequence[Sequence[tuple[str, Cuts]]], epsilon: Epsilon
 ) -> Counted:
-    """Count columns, each with a number of cells, by label, alone or several together.
+    """Count columns, each cut into cells, by label, alone or several together.
 
     Large tables have Laplace noise, and a share of epsilon of their own.
     """
@@ -64,8 +65,11 @@ def count_tables(
     return counts
 
 
-def cells_of(schema: Schema, columns: Sequence[tuple[str, int]]) -> Cells:
-    """All combinations of runs of codes, the last column's fastest; a run as in :class:`Term`."""
+def cells_of(schema: Schema, columns: Sequence[tuple[str, Cuts]]) -> Cells:
+    """All combinations of runs of codes, the last column's fastest.
+
+    A column comes with the codes at which its runs but the first begin.
+    """
     nodes: list[Branch | Cut] = []
     count = 0
 
@@ -74,23 +78,23 @@ def cells_of(schema: Schema, columns: Sequence[tuple[str, int]]) -> Cells:
         if depth == len(columns):
             count += 1
             return ~(count - 1)
-        name, size = columns[depth]
-        if size == schema[name].cells:
+        name, cuts = columns[depth]
+        if len(cuts) + 1 == schema[name].cells:
             place = len(nodes)
             nodes.append(Branch(name, ()))
-            nodes[place] = Branch(name, tuple(grow(depth + 1) for _ in range(size)))
+            nodes[place] = Branch(name, tuple(grow(depth + 1) for _ in range(len(cuts) + 1)))
             return place
-        return cut(depth, 0, size)
+        return cut(depth, 0, len(cuts) + 1)
 
     def cut(depth: int, first: int, end: int) -> int:
         """The runs from `first` to `end`, halved until one is left."""
         if end - first == 1:
             return grow(depth + 1)
-        name, size = columns[depth]
+        name, cuts = columns[depth]
         middle, place = (first + end) // 2, len(nodes)
         nodes.append(Cut(name, 1, ~0, ~0))
-        threshold = -(-middle * schema[name].cells // size)
-        nodes[place] = Cut(name, threshold, cut(depth, first, middle), cut(depth, middle, end))
+        below, above = cut(depth, first, middle), cut(depth, middle, end)
+        nodes[place] = Cut(name, cuts[middle - 1], below, above)
         return place
 
     grow(0)

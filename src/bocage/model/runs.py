@@ -13,7 +13,7 @@ from bocage.schema import Attribute, Categorical, Schema
 Cuts = tuple[int, ...]  # where each cell but the first begins; none for runs of equal length
 
 
-def starts_of(column: Attribute, cells: int, cuts: Cuts) -> Cuts:
+def starts_of(column: Attribute, cells: int, cuts: Cuts = ()) -> Cuts:
     """The code at which each cell but the first begins."""
     return cuts or tuple(-(-i * column.cells // cells) for i in range(1, cells))
 

@@ -18,6 +18,8 @@ from bocage.private.query import IntArray, Place, Query, Terms, laplace_answer
 class Ensemble(Query):
     """The label counts of every cell of several routers: the leaf vectors of several trees.
 
+    Without a label, the rows of each cell are counted.
+
     Privacy
     -------
     A record is in one cell of each router at most, so that adding or removing it changes as many
@@ -25,7 +27,7 @@ class Ensemble(Query):
     """
 
     routers: tuple[Cells, ...]
-    label: str
+    label: str | None
     epsilon: Epsilon
 
     def words(self) -> str:

@@ -172,7 +172,9 @@ class Level:
             return np.concatenate([part.modes(column, selection, epsilon) for part, _ in parts])
         return self._desk.draw(query, self._place, self._account, query.draw)
 
-    def ensemble(self, routers: Sequence[Cells], label: str, epsilon: Epsilon) -> list[IntArray]:
+    def ensemble(
+        self, routers: Sequence[Cells], label: str | None, epsilon: Epsilon
+    ) -> list[IntArray]:
         """Noisy label counts of the leaves of several trees, from one scan of all rows."""
         if self._place.cells.nodes:
             raise PlanError("an ensemble counts a whole table, before it is split.")
