@@ -145,9 +145,7 @@ class Bayes(Learner):
         paired = self.pairs and len(sizes) > 1 and average <= room
         if not paired:
             shares = [epsilon]
-        counted = count_tables(
-            level, [[pair] for pair in zip(names, cuts, strict=True)], shares[0]
-        )
+        counted = count_tables(level, [[pair] for pair in zip(names, cuts, strict=True)], shares[0])
         said = [(counts.astype(float), variance), *counted.totals]
         totals, singles = agreeing(counted.tables, said)
         variances = counted.variances
