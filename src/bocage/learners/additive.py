@@ -7,7 +7,8 @@ and an analysis in which the change of the curvature costs nothing; see
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import ceil, log
 from typing import ClassVar
 
@@ -16,6 +17,7 @@ import numpy as np
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners.base import Learner, Progress, budget_of, check_word, label_of, quiet
+from bocage.learners.cutting import Spreads, count_spreads
 from bocage.learners.pairing import PAIR_SHARES, Pairing
 from bocage.learners.plan import Plan, Step
 from bocage.model import AdditiveModel, Certificate, Term
@@ -32,12 +34,13 @@ from bocage.private import (
 from bocage.private.design import Design
 from bocage.private.needs import Need
 from bocage.private.pairs import MOST_LABELS
-from bocage.schema import Categorical, Schema
+from bocage.schema import Categorical, Numeric, Schema
 
 CLASSES, FIT = (
     "class counts",
-    "all tables at once, after a choice of pairs if there are many records",
+    "all tables at once, after cells and pairs are chosen if there are records enough",
 )
+MECHANISMS = "K-norm objective perturbation, discrete Laplace, permute and flip"
 CELLS = ("auto", "few", "stacked")
 SHARES = (3, 97)  # per cent of epsilon: class counts, tables
 SHARES_MANY = (5, 95)  # the same for more than three labels, whose prior says more
@@ -58,20 +61,24 @@ class Additive(Learner):
     ----------
     cells
         How numeric attributes are cut: ``"few"`` (8 cells of equal width), ``"stacked"`` (tables of
-        2, 4, ... 32 cells that add up), or ``"auto"``: from 2 to 32 cells, the more the more data
-        there are.
+        2, 4, ... 32 cells of equal width that add up), or ``"auto"``: from 2 to 32 cells, the more the
+        more data there are, and where the rows are if these are unevenly spread.
     attributes
         Those that have a table; None for all.
 
     Privacy
     -------
-    3 % of epsilon (5 % with more than three labels) pay for the class counts (sensitivity 1, discrete Laplace). They give the number
-    of rows, which sets penalties and the cells of numeric attributes, and the prior odds, pulled
-    towards equal ones by what the noise of the counts makes of them; all that is post-processing. The rest pays for one release of all tables, whose proof is that of
-    :class:`~bocage.private.additive.AdditiveFit`. Where the number of rows allows it, 10 % of that
-    rest pay for a first fit and 10 % for a choice of pairs of attributes by its residuals, see
-    :class:`~bocage.private.pairs.PairChoice`, and the tables have what is left. Sequential
-    composition of all of these.
+    3 % of epsilon (5 % with more than three labels) pay for the class counts (sensitivity 1, discrete
+    Laplace). They give the number of rows, which sets penalties and how many cells numeric
+    attributes have, and the prior odds, pulled towards equal ones by what the noise of the counts
+    makes of them; all that is post-processing. Where the number of rows allows it, 2 to 5 % of the
+    rest pay for counts of the numeric attributes without labels, and 2 to 10 % each for one or
+    two more rounds if there are uneven ones, which are cut by these; see
+    :func:`~bocage.learners.cutting.count_spreads`. What is left pays for one release of all tables,
+    whose proof is that of :class:`~bocage.private.additive.AdditiveFit`: to it, cuts are public. Where
+    the number of rows allows it, 10 % of that pay for a first fit and 10 % for a choice of pairs of
+    attributes by its residuals, see :class:`~bocage.private.pairs.PairChoice`, and the tables have
+    what is left. Sequential composition of all of these.
     """
 
     name: ClassVar[str] = "additive"
@@ -101,7 +108,7 @@ class Additive(Learner):
             budget,
             (
                 Step(0, CLASSES, "discrete Laplace", classes),
-                Step(0, FIT, "K-norm objective perturbation, permute and flip", fit),
+                Step(0, FIT, MECHANISMS, fit),
             ),
         )
 
@@ -137,6 +144,8 @@ class Additive(Learner):
         rows = max(int(counts.sum()), ceil(FEWEST / float(epsilon)))
         prior = self.prior(counts, rows, deviation)
         blocks = self.blocks(schema, self.check(schema), rows, float(epsilon))
+        spreads, epsilon = self.spreads(level, blocks, rows, epsilon)
+        blocks = [_cut(block, spreads) for block in blocks]
 
         def fitted(blocks: list[Block], epsilon: Epsilon) -> AdditiveModel:
             intercept, tables = level.additive(blocks, label.name, prior, rows, epsilon)
@@ -144,13 +153,13 @@ class Additive(Learner):
                 schema,
                 _every_label(intercept, label.cells),
                 tuple(
-                    Term(block.columns, block.cells, _every_label(scores, label.cells))
+                    Term(block.columns, block.cells, _every_label(scores, label.cells), block.cuts)
                     for block, scores in zip(blocks, tables, strict=True)
                 ),
                 certificate,
             )
 
-        pairing = Pairing.of(schema, blocks, rows, float(epsilon))
+        pairing = Pairing.of(schema, blocks, rows, float(epsilon), spreads)
         if pairing.most:
             first, choose, epsilon = epsilon.split(PAIR_SHARES)
             chosen = level.pairs(
@@ -163,6 +172,16 @@ class Additive(Learner):
             )
             blocks += [pairing.pairs[i] for i in sorted(chosen)]
         return fitted(blocks, epsilon)
+
+    def spreads(
+        self, level: Level, blocks: Sequence[Block], rows: int, epsilon: Epsilon
+    ) -> tuple[Spreads, Epsilon]:
+        """How numeric attributes with more codes than cells are spread, and what is left."""
+        columns = [(level.schema[block.columns[0]], block.size) for block in blocks]
+        coarse = [c for c, size in columns if isinstance(c, Numeric) and c.cells > size]
+        if self.cells != "auto":
+            coarse = []
+        return count_spreads(level, coarse, rows, epsilon)
 
     def blocks(
         self, schema: Schema, names: tuple[str, ...], rows: int, epsilon: float
@@ -209,6 +228,12 @@ class Additive(Learner):
         scores = np.array([round(log(share / shares.sum()) * 2**GRID_BITS) for share in shares])
         used = scores[labels - fit_columns(labels) :]
         return used - (scores[0] if len(used) < labels else 0)
+
+
+def _cut(block: Block, spreads: Spreads) -> Block:
+    """The term of one attribute, cut where its rows are."""
+    cuts = spreads.cuts(block.columns[0], block.size)
+    return replace(block, cuts=(cuts,)) if cuts else block
 
 
 def _every_label(scores: IntArray, labels: int) -> IntArray:

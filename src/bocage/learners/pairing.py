@@ -8,6 +8,7 @@ from math import ceil, comb, isqrt, log, sqrt
 from statistics import median_low
 
 from bocage.learners.base import label_of
+from bocage.learners.cutting import Spreads
 from bocage.private import Block
 from bocage.private.design import MOST_CURVATURE
 from bocage.private.pairs import MOST_LABELS
@@ -43,12 +44,15 @@ class Pairing:
     most: int
 
     @classmethod
-    def of(cls, schema: Schema, blocks: list[Block], rows: int, epsilon: float) -> Pairing:
+    def of(
+        cls, schema: Schema, blocks: list[Block], rows: int, epsilon: float, spreads: Spreads
+    ) -> Pairing:
         """What is worth a try beside the tables of single attributes."""
         labels, none = label_of(schema).cells, cls((), (), 0, 0)
         columns = [schema[block.columns[0]] for block in blocks]
         if labels > MOST_LABELS or comb(len(columns), 2) > MOST_CANDIDATES:
             return none
+        cuts = [spreads.cuts(c.name, min(CELLS, c.cells)) for c in columns]
         sizes = [c.cells if isinstance(c, Categorical) else min(CELLS, c.cells) for c in columns]
         spare = rows * epsilon / SUPPORT / (labels - 1) - sum(block.size - 1 for block in blocks)
         room = isqrt(MOST_CURVATURE) // (labels - 1) - sum(sum(b.levels) for b in blocks) - 1
@@ -56,7 +60,8 @@ class Pairing:
         for i, j in combinations(range(len(columns)), 2):
             cells, size = (sizes[i], sizes[j]), sizes[i] * sizes[j]
             if 0 < _numbers(cells) <= spare / 4 and size <= room // MOST_PAIRS:
-                pairs.append(Block((columns[i].name, columns[j].name), cells, (size,)))
+                names, own = (columns[i].name, columns[j].name), (cuts[i], cuts[j])
+                pairs.append(Block(names, cells, (size,), own if any(own) else ()))
         if not pairs:
             return none
         choose = epsilon * PAIR_SHARES[1] / sum(PAIR_SHARES)

@@ -181,7 +181,9 @@ class Level:
         query = Ensemble(tuple(routers), label, epsilon)
         return self._desk.draw(query, self._place, self._account, query.draw)
 
-    def agreeing(self, routers: Sequence[Cells], label: str, epsilon: Epsilon) -> list[IntArray]:
+    def agreeing(
+        self, routers: Sequence[Cells], label: str | None, epsilon: Epsilon
+    ) -> list[IntArray]:
         """The same, less noisy where trees have few leaves; see :class:`AgreeingCounts`."""
         if self._place.cells.nodes:
             raise PlanError("tables count a whole table, before it is split.")

@@ -12,6 +12,7 @@ from bocage.epsilon import Epsilon
 from bocage.errors import EngineError, LearnerError, NoiseError, PlanError
 from bocage.learners import LEARNERS, Additive, Auto, Bayes, DiffPC45
 from bocage.learners.additive import CLASSES, FIT
+from bocage.learners.cutting import Spreads
 from bocage.learners.pairing import Pairing
 from bocage.mechanisms import Adjacency, OpenDPNoise, SystemNoise
 from bocage.model import AdditiveModel
@@ -276,13 +277,13 @@ def test_pairs_are_tried_only_where_there_are_records_for_them():
     names = ("a", "b", "c", "d")
     for rows, most in ((200, 0), (6000, 6), (10**6, 6)):
         blocks = Additive().blocks(RIDDLE, names, rows, 8.0)
-        pairing = Pairing.of(RIDDLE, blocks, rows, 8.0)
+        pairing = Pairing.of(RIDDLE, blocks, rows, 8.0, Spreads())
         assert pairing.most <= most
         assert bool(pairing.most) == bool(most)
         assert len(pairing.pairs) == len(pairing.handicaps)
     many = Schema("t", RIDDLE.attributes, Categorical("y", ("a", "b", "c", "d")))
     blocks = Additive().blocks(many, names, 10**6, 8.0)
-    assert Pairing.of(many, blocks, 10**6, 8.0).most == 0
+    assert Pairing.of(many, blocks, 10**6, 8.0, Spreads()).most == 0
 
 
 def test_models_with_pairs_are_never_too_large_to_be_fitted():
@@ -291,7 +292,7 @@ def test_models_with_pairs_are_never_too_large_to_be_fitted():
     schema = Schema("t", tuple(columns), Categorical("y", ("a", "b", "c")))
     names = tuple(column.name for column in columns)
     blocks = Additive().blocks(schema, names, 10**9, 1.0)
-    pairing = Pairing.of(schema, blocks, 10**9, 1.0)
+    pairing = Pairing.of(schema, blocks, 10**9, 1.0, Spreads())
     assert pairing.most > 0
     largest = sorted(pairing.pairs, key=lambda block: block.size)[-pairing.most :]
     Design((*blocks, *largest), 3).check(schema)
