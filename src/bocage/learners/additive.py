@@ -20,6 +20,7 @@ from bocage.learners.base import Learner, Progress, budget_of, check_word, label
 from bocage.learners.cutting import Spreads, count_spreads
 from bocage.learners.pairing import PAIR_SHARES, Pairing
 from bocage.learners.plan import Plan, Step
+from bocage.learners.selecting import select
 from bocage.model import AdditiveModel, Certificate, Term
 from bocage.private import (
     GRID_BITS,
@@ -38,7 +39,7 @@ from bocage.schema import Categorical, Numeric, Schema
 
 CLASSES, FIT = (
     "class counts",
-    "all tables at once, after cells and pairs are chosen if there are records enough",
+    "all tables at once, after attributes, cells and pairs are chosen, as the number of records asks",
 )
 MECHANISMS = "K-norm objective perturbation, discrete Laplace, permute and flip"
 CELLS = ("auto", "few", "stacked")
@@ -47,6 +48,7 @@ SHARES_MANY = (5, 95)  # the same for more than three labels, whose prior says m
 FEW = 8  # cells of a numeric attribute
 LITTLE = 10  # records times epsilon for each parameter, below which these are halved
 ENOUGH = 50  # as many that finer cells need
+FEEDS, COARSE = 20, 4  # ... without which attributes are chosen; cells of a numeric one then
 STACK = (2, 4, 8, 16, 32)  # sizes of the tables that are added up for one
 MOST_SCORES = 5000  # scores of all tables together
 FEWEST = 40  # records times epsilon that are assumed at least: fewer teach nothing
@@ -71,7 +73,9 @@ class Additive(Learner):
     3 % of epsilon (5 % with more than three labels) pay for the class counts (sensitivity 1, discrete
     Laplace). They give the number of rows, which sets penalties and how many cells numeric
     attributes have, and the prior odds, pulled towards equal ones by what the noise of the counts
-    makes of them; all that is post-processing. Where the number of rows allows it, 2 to 5 % of the
+    makes of them; all that is post-processing. With less than 20 records times epsilon for each number in
+    the tables, 30 % of the rest choose which attributes have a table, see
+    :func:`~bocage.learners.selecting.select`. Where the number of rows allows it, 2 to 5 % of the
     rest pay for counts of the numeric attributes without labels, and 2 to 10 % each for one or
     two more rounds if there are uneven ones, which are cut by these; see
     :func:`~bocage.learners.cutting.count_spreads`. What is left pays for one release of all tables,
@@ -143,7 +147,8 @@ class Additive(Learner):
         schema, label = level.schema, label_of(level.schema)
         rows = max(int(counts.sum()), ceil(FEWEST / float(epsilon)))
         prior = self.prior(counts, rows, deviation)
-        blocks = self.blocks(schema, self.check(schema), rows, float(epsilon))
+        names, epsilon = self.selected(level, rows, epsilon)
+        blocks = self.blocks(schema, names, rows, float(epsilon))
         spreads, epsilon = self.spreads(level, blocks, rows, epsilon)
         blocks = [_cut(block, spreads) for block in blocks]
 
@@ -172,6 +177,16 @@ class Additive(Learner):
             )
             blocks += [pairing.pairs[i] for i in sorted(chosen)]
         return fitted(blocks, epsilon)
+
+    def selected(
+        self, level: Level, rows: int, epsilon: Epsilon
+    ) -> tuple[tuple[str, ...], Epsilon]:
+        """The attributes that have a table, and what is left."""
+        schema, names = level.schema, self.check(level.schema)
+        if label_of(schema).cells > MOST_LABELS:  # not studied
+            return names, epsilon
+        numbers = {name: float(self.numbers(schema, (name,), COARSE)) for name in names}
+        return select(level, numbers, rows * float(epsilon) / FEEDS, epsilon)
 
     def spreads(
         self, level: Level, blocks: Sequence[Block], rows: int, epsilon: Epsilon
