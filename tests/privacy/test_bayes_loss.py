@@ -14,8 +14,8 @@ from itertools import combinations, combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from bocage.learners import Bayes
-from bocage.learners.bayes import PAIRS, SINGLES, WEIGHT, WEIGHTS
+from bocage.learners import Bayes, bayes
+from bocage.learners.bayes import CHOICE, PAIRS, SINGLES
 from bocage.mechanisms import (
     Adjacency,
     permute_and_flip_probabilities,
@@ -84,8 +84,16 @@ def loss_of(before, after, sizes, bodies):
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
-def test_all_tables_of_single_attributes_lose_their_share_and_no_more(exact, adjacency):
-    largest, share = Fraction(0), Bayes(pairs=False).plan(TINY, 1).share(0, SINGLES).fraction
+@pytest.mark.parametrize("choice", [True, False])
+def test_all_tables_of_single_attributes_lose_their_share_and_no_more(
+    monkeypatch, exact, adjacency, choice
+):
+    """Where there is no choice between models, its share is theirs."""
+    monkeypatch.setattr(bayes, "TOLD_APART", 0 if choice else 10**9)
+    plan, largest = Bayes(pairs=False).plan(TINY, 1), Fraction(0)
+    share = plan.share(0, SINGLES).fraction
+    if not choice:
+        share += plan.share(0, CHOICE).fraction
     for pair in neighbors(adjacency):
         exact.clear()
         for rows in pair:
@@ -121,13 +129,13 @@ def test_every_set_of_pairs_loses_the_share_of_pairs_and_no_more(
 @pytest.mark.parametrize("adjacency", Adjacency)
 def test_the_choice_of_a_model_loses_its_share_and_no_more(adjacency):
     """The models are the same for both neighbors: they are released. Their scores are not."""
-    share = Bayes().plan(TINY, 1).share(0, WEIGHT)
+    share = Bayes().plan(TINY, 1).share(0, CHOICE)
     models = [
         Bayes(pairs=False).fit(private(rows, SilentRecordingNoise(), adjacency), 10**5)
         for rows in combinations_with_replacement(RECORDS[::3], 2)
     ]
     largest = Decimal(0)
-    for among in list(combinations(models, len(WEIGHTS)))[::401]:
+    for among in list(combinations(models, 4))[::401]:
         for pair in list(neighbors(adjacency))[::5]:
             chances = []
             for rows in pair:

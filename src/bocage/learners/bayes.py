@@ -1,4 +1,4 @@
-"""Tables of noisy counts: naive Bayes, and pairs of attributes where there is data enough for them."""
+"""Tables of noisy counts: naive Bayes or a joint fit, and pairs of attributes where data are enough."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from bocage.errors import LearnerError
 from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
 from bocage.learners.counting import count_tables
 from bocage.learners.cutting import Spreads, count_spreads
+from bocage.learners.joint import fits, laws
 from bocage.learners.plan import Plan, Step
 from bocage.learners.ratios import (
-    Floats,
+    Evidence,
+    Law,
     Pair,
     agreeing,
-    log_ratios,
-    pair_ratios,
+    naive,
     power,
     prior_of,
     with_pairs,
@@ -37,21 +38,23 @@ from bocage.schema import Categorical, Numeric, Schema
 CLASSES = "class counts"
 SINGLES = "tables of single attributes and the cells of numeric ones, at least"
 NOISE = "noise on tables that agree"
-PAIRS, WEIGHT = "tables of pairs", "weight of the pairs"
+PAIRS, CHOICE = "tables of pairs", "choice between naive and fitted tables"
 SHARES = (5, 58, 33, 4)  # per cent of epsilon, in this order
+ALONE = (5, 91, 4)  # ... without pairs
 CELLS = 8  # of a numeric attribute
 SIGNAL = 5  # records times epsilon for each cell and label of the pairs together
-WEIGHTS = (4, 2, 1, 0)  # quarters of what the pairs say
 MOST_PAIRS = 66  # of 12 attributes
+TOLD_APART = 10  # records times the epsilon of a choice, from which on it is worth its price
 
 
 @dataclass(frozen=True)
 class Bayes(Learner):
     """Log-odds of single attributes and of pairs that add up, from noisy counts.
 
-    Each attribute is counted by label (naive Bayes). Where there are enough records, so are all pairs
-    of the attributes that say most; a pair adds what its two attributes say together beyond what
-    they say one by one. It is made for many labels, where a joint fit pays for all of them.
+    Each attribute is counted by label. Where there are enough records, so are all pairs of the
+    attributes that say most. The log-odds are those of naive Bayes, where a pair adds what its two
+    attributes say together beyond what they say one by one; or they are fitted at once, so that
+    the model explains all counts (:mod:`bocage.learners.joint`). It is made for many labels.
 
     Parameters
     ----------
@@ -72,33 +75,32 @@ class Bayes(Learner):
     and 2 to 10 % each for one or two more rounds if there are uneven ones, which are cut by these;
     see :func:`~bocage.learners.cutting.count_spreads`.
     With pairs, both and the tables of single attributes have 58 % of epsilon; which attributes are paired follows from what was
-    released, and the tables of pairs are counted likewise, for 33 %. The last 4 % choose with what weight the pairs count,
-    by permute-and-flip over released models: the score of a model is how many rows it predicts right,
+    released, and the tables of pairs are counted likewise, for 33 %. The log-odds made of them, naive and
+    fitted, are post-processing. The last 4 % choose one of these models,
+    by permute-and-flip: the score of a model is how many rows it predicts right,
     which one more record raises by 0 or 1 for each (monotone, range 1). Without pairs the tables of single
-    attributes get all that is left. Everything else is post-processing. Sequential composition.
+    attributes get their share too; and that of the choice, where the class counts say that there are
+    too few records for it. Sequential composition.
     """
 
     name: ClassVar[str] = "bayes"
     paper: ClassVar[str] = (
-        "Bocage: naive Bayes with pairs, after James & Stein 1961 and Hardt & Talwar 2010"
+        "Bocage: naive Bayes or maximum entropy, after James & Stein 1961, "
+        "Berger, Della Pietra & Della Pietra 1996 and Hardt & Talwar 2010"
     )
     numeric: ClassVar[bool] = True
     pairs: bool = True
     attributes: tuple[str, ...] | None = None
 
     def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
-        tables = len(self.check(schema))
+        self.check(schema)
         budget = budget_of(epsilon, 400, self.name)
-        shares = budget.split(SHARES)
-        laplace = "discrete Laplace"
-        words = (laplace, NOISE, NOISE, Selection.PERMUTE_AND_FLIP.words)
-        steps = [
-            Step(0, *step)
-            for step in zip((CLASSES, SINGLES, PAIRS, WEIGHT), words, shares, strict=True)
-        ]
+        laplace, choice = "discrete Laplace", Selection.PERMUTE_AND_FLIP.words
+        words = [(CLASSES, laplace), (SINGLES, NOISE), (PAIRS, NOISE), (CHOICE, choice)]
         if not self.pairs:
-            rest = Epsilon.total(shares[1:])
-            steps = [steps[0], Step(0, SINGLES, words[1], rest, tables)]
+            words.remove((PAIRS, NOISE))
+        shares = budget.split(SHARES if self.pairs else ALONE)
+        steps = [Step(0, *step, share) for step, share in zip(words, shares, strict=True)]
         return Plan(self.name, budget, tuple(steps))
 
     def check(self, schema: Schema) -> tuple[str, ...]:
@@ -152,38 +154,31 @@ class Bayes(Learner):
         average = exp(2 * sum(map(log, sizes)) / len(sizes))
         paired = self.pairs and len(sizes) > 1 and average <= room
         if not paired:
-            shares = [epsilon]
+            told = int(counts.sum()) * float(shares[2]) >= TOLD_APART
+            shares = epsilon.split(ALONE[1:]) if told and fits(sizes, len(counts)) else [epsilon]
         shares[0] -= epsilon - left
         counted = count_tables(level, [[pair] for pair in zip(names, cuts, strict=True)], shares[0])
         said = [(counts.astype(float), variance), *counted.totals]
         totals, singles = agreeing(counted.tables, said)
-        variances = counted.variances
-        found = _Tables(schema, names, sizes, uneven, prior_of(totals), certificate)
-        if not paired:
-            return found.model(found.single_ratios(singles, variances))
-        chosen = self.chosen(found, singles, variances, room)
-        two = count_tables(
-            level, [[(names[i], cuts[i]) for i in pair] for pair in chosen], shares[1]
-        )
-        _, moved = agreeing(two.tables, [(totals, 1.0)])
-        pairs = {
-            (a, b): table.reshape(sizes[a], sizes[b], len(totals))
-            for (a, b), table in zip(chosen, moved, strict=True)
-        }
-        noise = dict(zip(chosen, two.variances, strict=True))
-        singles, variances = with_pairs(singles, variances, pairs, noise)
-        ratios = found.single_ratios(singles, variances)
-        both = {
-            (a, b): pair_ratios(
-                table, (singles[a], singles[b]), (ratios[a], ratios[b]), found.prior, noise[a, b]
-            )
-            for (a, b), table in pairs.items()
-        }
-        models = [
-            found.model(ratios, {pair: w / 4 * table for pair, table in both.items()} if w else {})
-            for w in WEIGHTS
-        ]
-        return models[level.best(models, label, shares[2])]
+        known = prior_of(totals), max(float(totals.sum()), 1.0)
+        evidence = Evidence(*known, singles, counted.variances, {}, {})
+        if paired:
+            chosen = self.chosen(evidence, room)
+            both = [[(names[i], cuts[i]) for i in pair] for pair in chosen]
+            two = count_tables(level, both, shares[1])
+            _, moved = agreeing(two.tables, [(totals, 1.0)])
+            pairs = {
+                (a, b): table.reshape(sizes[a], sizes[b], len(totals))
+                for (a, b), table in zip(chosen, moved, strict=True)
+            }
+            noise = dict(zip(chosen, two.variances, strict=True))
+            better = with_pairs(singles, counted.variances, pairs, noise)
+            evidence = Evidence(*known, *better, pairs, noise)
+        found = _Model(schema, names, uneven, certificate)
+        if len(shares) == 1:
+            return found.of(naive(evidence))
+        models = [found.of(law) for law in laws(evidence)]
+        return models[level.best(models, label, shares[-1])]
 
     @staticmethod
     def room(counts: IntArray, epsilon: float) -> float:
@@ -193,20 +188,20 @@ class Bayes(Learner):
         return float(max(int(counts.sum()), 0)) * epsilon / (SIGNAL * frequent)
 
     @staticmethod
-    def chosen(
-        found: _Tables, singles: Sequence[Floats], variances: Sequence[float], room: float
-    ) -> list[Pair]:
+    def chosen(evidence: Evidence, room: float) -> list[Pair]:
         """All pairs of the attributes that say most, as many as there is room for."""
-        ratios = found.single_ratios(singles, variances)
-        order = sorted(range(len(ratios)), key=lambda i: -power(singles[i], ratios[i], found.prior))
+        law, tables = naive(evidence), evidence.singles
+        sizes = [len(table) for table in tables]
+        powers = [power(table, law[i,], evidence.prior) for i, table in enumerate(tables)]
+        order = sorted(range(len(sizes)), key=lambda i: -powers[i])
         taken: list[int] = []
         for i in order:
-            more = sum(found.sizes[i] * found.sizes[j] for j in taken)
+            more = sum(sizes[i] * sizes[j] for j in taken)
             if more <= room and (len(taken) + 1) * len(taken) // 2 <= MOST_PAIRS:
                 taken.append(i)
                 room -= more
         if len(taken) == 1:  # whatever goes with it is too large: the two smallest then
-            taken = sorted(order, key=lambda i: found.sizes[i])[:2]
+            taken = sorted(order, key=lambda i: sizes[i])[:2]
         return list(combinations(sorted(taken), 2))
 
     @staticmethod
@@ -226,44 +221,24 @@ class Bayes(Learner):
 
 
 @dataclass(frozen=True)
-class _Tables:
-    """Log-odds on their way to a model."""
+class _Model:
+    """What a model has besides its log-odds."""
 
     schema: Schema
     names: tuple[str, ...]
-    sizes: list[int]
     cuts: list[Cuts]
-    prior: Floats
     certificate: Certificate
 
-    def single_ratios(self, tables: Sequence[Floats], variances: Sequence[float]) -> list[Floats]:
-        return [
-            log_ratios(table, self.prior, variance, (len(table) - 1) * (len(self.prior) - 1))
-            for table, variance in zip(tables, variances, strict=True)
-        ]
-
-    def model(
-        self, ratios: Sequence[Floats], pairs: dict[Pair, Floats] | None = None
-    ) -> AdditiveModel:
-        singles = [
-            Term((name,), (size,), _scores(table), (cuts,) if cuts else ())
-            for name, size, cuts, table in zip(
-                self.names, self.sizes, self.cuts, ratios, strict=True
-            )
-        ]
-        both = [
+    def of(self, law: Law) -> AdditiveModel:
+        scores = {at: np.rint(UNIT * own).astype(np.int64) for at, own in law.items()}
+        terms = [
             Term(
-                (self.names[a], self.names[b]),
-                (self.sizes[a], self.sizes[b]),
-                _scores(table),
-                (self.cuts[a], self.cuts[b]) if self.cuts[a] or self.cuts[b] else (),
+                tuple(self.names[i] for i in at),
+                own.shape[:-1],
+                own.reshape(-1, own.shape[-1]),
+                tuple(self.cuts[i] for i in at) if any(self.cuts[i] for i in at) else (),
             )
-            for (a, b), table in (pairs or {}).items()
+            for at, own in scores.items()
+            if at
         ]
-        intercept = _scores(np.log(self.prior)[None])[0]
-        return AdditiveModel(self.schema, intercept, (*singles, *both), self.certificate)
-
-
-def _scores(ratios: Floats) -> IntArray:
-    """On the grid of a model, of shape (cells, labels)."""
-    return np.rint(UNIT * ratios).astype(np.int64).reshape(-1, ratios.shape[-1])
+        return AdditiveModel(self.schema, scores[()], tuple(terms), self.certificate)

@@ -6,15 +6,37 @@ Post-processing of released numbers: nothing here looks at rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
+Law = dict[tuple[int, ...], Floats]  # log-odds: the intercept, and by the attributes of each table
 
 ADDED = 0.5  # standard deviations of the noise that are added to every count
 RAREST = 0.005  # share of a label that the prior does not go below
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Released tables, moved so that they agree; each with the variance of its noise in a cell.
+
+    Attributes
+    ----------
+    prior
+        The shares of the labels.
+    rows
+        About how many rows there are; positive.
+    """
+
+    prior: Floats
+    rows: float
+    singles: Sequence[Floats]
+    variances: Sequence[float]
+    pairs: Mapping[Pair, Floats]
+    noise: Mapping[Pair, float]
 
 
 def prior_of(totals: Floats) -> Floats:
@@ -79,17 +101,43 @@ def pair_ratios(
     prior: Floats,
     variance: float,
 ) -> Floats:
-    """What two attributes say together beyond the sum of what each of them says.
-
-    The counts, of shape (cells, cells, labels), are first moved so that their sums are those of the
-    single attributes, which are known better.
-    """
+    """What two attributes say together beyond the sum of what each of them says."""
     first, second, labels = counts.shape
-    counts = counts + (singles[0] - counts.sum(axis=1))[:, None] / second
-    counts = counts + (singles[1] - counts.sum(axis=0))[None] / first
+    counts = moved(counts, singles)
     shares = prior * np.exp(ratios[0][:, None] + ratios[1][None])
     shares /= shares.sum(axis=2, keepdims=True)
     return log_ratios(counts, shares, variance, (first - 1) * (second - 1) * (labels - 1))
+
+
+def moved(counts: Floats, singles: tuple[Floats, Floats]) -> Floats:
+    """Counts of shape (cells, cells, labels) with the sums of single attributes, known better."""
+    first, second, _ = counts.shape
+    counts = counts + (singles[0] - counts.sum(axis=1))[:, None] / second
+    counts += (singles[1] - counts.sum(axis=0))[None] / first
+    return counts
+
+
+def naive(evidence: Evidence) -> Law:
+    """What single attributes say, as if they were independent, and pairs beyond them."""
+    prior, singles = evidence.prior, evidence.singles
+    ratios = [
+        log_ratios(table, prior, variance, (len(table) - 1) * (len(prior) - 1))
+        for table, variance in zip(singles, evidence.variances, strict=True)
+    ]
+    law: Law = {(): np.log(prior)} | {(i,): own for i, own in enumerate(ratios)}
+    for (a, b), counts in evidence.pairs.items():
+        own, both = (singles[a], singles[b]), (ratios[a], ratios[b])
+        law[a, b] = pair_ratios(counts, own, both, prior, evidence.noise[a, b])
+    return law
+
+
+def weighted(law: Law, weight: float) -> Law:
+    """The same with a part of what pairs say; without their tables if that is nothing."""
+    return {
+        at: weight * own if len(at) == 2 else own
+        for at, own in law.items()
+        if weight or len(at) < 2
+    }
 
 
 def power(counts: Floats, ratios: Floats, prior: Floats) -> float:

@@ -15,7 +15,7 @@ from bocage.engine.reference import ReferenceEngine
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError, PlanError
 from bocage.learners import LEARNERS, Bayes
-from bocage.learners.bayes import CLASSES, PAIRS, SINGLES, WEIGHT
+from bocage.learners.bayes import CHOICE, CLASSES, PAIRS, SINGLES
 from bocage.learners.ratios import agreeing, log_ratios, pair_ratios, prior_of, with_pairs
 from bocage.mechanisms import Adjacency
 from bocage.model import AdditiveModel, from_dict, to_dict
@@ -61,12 +61,13 @@ def test_the_plan_adds_up_with_pairs_and_without():
         (CLASSES, "0.05"),
         (SINGLES, "0.58"),
         (PAIRS, "0.33"),
-        (WEIGHT, "0.04"),
+        (CHOICE, "0.04"),
     ]
     steps = Bayes(pairs=False).plan(SCHEMA, "1").steps
     assert [(step.question, str(step.epsilon)) for step in steps] == [
         (CLASSES, "0.05"),
-        (SINGLES, "0.95"),
+        (SINGLES, "0.91"),
+        (CHOICE, "0.04"),
     ]
 
 
