@@ -25,6 +25,7 @@ from bocage.mechanisms import Tables, deviations
 from bocage.private.cells import CellRows
 from bocage.private.descent import Descent
 from bocage.private.design import PENALTY_BITS, Block, Calibration, Design
+from bocage.private.pairs import MOST_LABELS
 from bocage.private.shares import groups_of
 from bocage.schema import Categorical, Schema
 
@@ -146,6 +147,8 @@ def prior_of(counts: np.ndarray, rows: float, noise: float, rule: Rule) -> np.nd
     """Log-odds against the first label."""
     if rule.prior == "zero":
         return np.zeros(len(counts) - 1)
+    if len(counts) > MOST_LABELS:  # every label has a column
+        return np.log(np.maximum(counts / rows, max(1 / rows, 0.005)))
     if rule.prior == "shrunk":
         # shares pulled to equal ones: noise variance of a share against that of a random one
         labels = len(counts)
