@@ -27,22 +27,26 @@ from bocage.learners.ratios import (
     prior_of,
     with_pairs,
 )
+from bocage.learners.selecting import select
 from bocage.model import AdditiveModel, Certificate, Term
 from bocage.model.additive import UNIT
 from bocage.model.runs import Cuts, starts_of
 from bocage.model.shape import MOST_ENTRIES
 from bocage.private import EpsilonLike, IntArray, Level, PrivateTable, Selection, needs
 from bocage.private.needs import Need
+from bocage.private.pairs import MOST_LABELS
 from bocage.schema import Categorical, Numeric, Schema
 
 CLASSES = "class counts"
-SINGLES = "tables of single attributes and the cells of numeric ones, at least"
+SINGLES = "tables of single attributes, after attributes and cells are chosen if need be, at least"
 NOISE = "noise on tables that agree"
 PAIRS, CHOICE = "tables of pairs", "choice between naive and fitted tables"
 SHARES = (5, 58, 33, 4)  # per cent of epsilon, in this order
 ALONE = (5, 91, 4)  # ... without pairs
 CELLS = 8  # of a numeric attribute
 SIGNAL = 5  # records times epsilon for each cell and label of the pairs together
+FEEDS = 5  # ... of single attributes, without which these are chosen
+FEEDS_MANY = 2  # the same for more than three labels, which fewer attributes cannot tell apart
 MOST_PAIRS = 66  # of 12 attributes
 TOLD_APART = 10  # records times the epsilon of a choice, from which on it is worth its price
 
@@ -66,7 +70,9 @@ class Bayes(Learner):
     Privacy
     -------
     5 % of epsilon pay for the class counts (sensitivity 1, discrete Laplace). They give the number
-    of rows and of frequent labels, on which it depends whether there are pairs. A record is in one
+    of rows and of frequent labels, on which it depends whether there are pairs. With less than 5 records
+    times epsilon for each number in the tables of a frequent label (2 with more than three labels), 30 % of the rest choose which
+    attributes have a table, see :func:`~bocage.learners.selecting.select`. A record is in one
     cell of each table, with one label, and so moves the sums of all tables of that label alike:
     the tables are one release with noise that knows it, see
     :class:`~bocage.private.agreeing.AgreeingCounts`. Tables of more than 32 cells have discrete
@@ -144,11 +150,16 @@ class Bayes(Learner):
         """Count all tables, given noisy class counts and the variance of their noise."""
         schema, label = level.schema, label_of(level.schema).name
         names = self.check(schema)
+        each = zip(names, self.sizes(schema, names), strict=True)
+        numbers = {name: float(size - 1) for name, size in each}
+        feeds = FEEDS if len(counts) <= MOST_LABELS else FEEDS_MANY
+        support = self.room(counts, float(epsilon)) * SIGNAL / feeds
+        names, epsilon = select(level, numbers, support, epsilon)
         sizes = self.sizes(schema, names)
         spreads, left = self.spreads(level, names, counts, epsilon)
         uneven = [spreads.cuts(name, size) for name, size in zip(names, sizes, strict=True)]
-        each = zip(names, sizes, uneven, strict=True)
-        cuts = [starts_of(schema[name], size, own) for name, size, own in each]
+        cells = zip(names, sizes, uneven, strict=True)
+        cuts = [starts_of(schema[name], size, own) for name, size, own in cells]
         shares = epsilon.split(SHARES[1:])
         room = self.room(counts, float(shares[1]))
         average = exp(2 * sum(map(log, sizes)) / len(sizes))

@@ -20,6 +20,7 @@ from bocage.learners.ratios import agreeing, log_ratios, pair_ratios, prior_of, 
 from bocage.mechanisms import Adjacency
 from bocage.model import AdditiveModel, from_dict, to_dict
 from bocage.private.agreeing import AgreeingCounts
+from bocage.private.choose import Choose
 from bocage.private.desk import LiveDesk
 from bocage.private.ensemble import Ensemble
 from bocage.private.query import Terms
@@ -81,10 +82,10 @@ class Watched(LiveDesk):
     def draw(self, query, place, account, finish):
         answer = super().draw(query, place, account, finish)
         if isinstance(query, AgreeingCounts):  # a record has one label, whose noise this is
-            labels = self.terms.schema[query.label].cells
+            labels = 1 if query.label is None else self.terms.schema[query.label].cells
             bodies = self.noise.bodies[-1]
             self.rates.extend(body.rate for body in bodies[: len(bodies) // labels])
-        else:
+        elif not isinstance(query, Choose):  # which draws no counts
             self.counts.append(len(query.routers) if isinstance(query, Ensemble) else 1)
         return answer
 
@@ -261,3 +262,11 @@ def test_the_best_model_is_chosen_among_bocages_own_kinds():
 
 def test_it_is_one_of_the_learners():
     assert LEARNERS["bayes"] is Bayes
+
+
+def test_few_records_have_tables_of_few_attributes():
+    """Whoever is old is ill, and job and town say little: where records are few, age is kept."""
+    model = Bayes().fit(table(people(), SCHEMA, noise=SilentNoise()), "0.0375")
+    assert [term.columns for term in model.terms] == [("age",)]
+    model = Bayes().fit(table(people(), SCHEMA, noise=SilentNoise()), "0.1")
+    assert {term.columns for term in model.terms} >= {("age",), ("job",), ("town",)}
