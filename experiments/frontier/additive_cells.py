@@ -27,7 +27,7 @@ from experiments.frontier.additive_skewed import tables
 from experiments.frontier.simulation import Data
 
 from bocage import study
-from bocage.learners import Additive, Auto, Bayes
+from bocage.learners import Additive, Auto, Bayes, ReadableTree
 from bocage.learners.cutting import Spreads
 from bocage.schema import Categorical, Numeric, Schema
 
@@ -284,9 +284,9 @@ def shipped(make) -> Callable[..., float]:
 
         with ExitStack() as stack:
             if not way.share:
-                for module in ("additive", "bayes"):
+                for module in ("additive", "bayes", "readable"):
                     place = f"bocage.learners.{module}.count_spreads"
-                    stack.enter_context(patch(place, lambda *asked: (Spreads(), asked[-1])))
+                    stack.enter_context(patch(place, lambda *asked, **_: (Spreads(), asked[3])))
             model = make().fit(stack.enter_context(study(rows(train), schema)), str(epsilon))
         return float((model.predict(rows(test)) == data.labels[test].astype(str)).mean())
 
@@ -298,6 +298,7 @@ LEARNERS = {
     "bayes": bayes_right,
     "shipped additive": shipped(Additive),
     "shipped bayes": shipped(Bayes),
+    "shipped readable": shipped(ReadableTree),
     "shipped auto": shipped(Auto),
 }
 

@@ -84,9 +84,16 @@ class Spreads(dict[str, Spread]):
 
 
 def count_spreads(
-    level: Level, columns: Sequence[Numeric], rows: int, epsilon: Epsilon
+    level: Level,
+    columns: Sequence[Numeric],
+    rows: int,
+    epsilon: Epsilon,
+    *,
+    laplace: bool = False,
 ) -> tuple[Spreads, Epsilon]:
     """Count numeric attributes where that is affordable: what is known of them, and what is left.
+
+    With Laplace noise alone if that is asked for, which every provider has.
 
     Privacy
     -------
@@ -105,12 +112,13 @@ def count_spreads(
         due = ceil(wanted * sqrt(2) * len(grids) * WHOLE / (rows * float(epsilon)))
         share = min(max(due, LEAST), most)
         price = epsilon.split([share, WHOLE - share])[0]
-        deviation = _deviation(level, grids, price, fine=turn > 0)
+        plain = laplace or turn > 0
+        deviation = _deviation(level, grids, price, laplace=plain)
         if rows < FEWEST * deviation:
             break
         left -= price
         routers = [cells_of(level.schema, [(name, grid[1:-1])]) for name, grid in grids.items()]
-        count = level.ensemble if turn else level.agreeing
+        count = level.ensemble if plain else level.agreeing
         grids, counted = {}, zip(grids.items(), count(routers, None, price), strict=True)
         for (name, grid), noisy in counted:
             # What is as likely nothing is nothing; a few rows are thought to be anywhere.
@@ -145,8 +153,8 @@ def _parts(grid: Cuts, heavy: NDArray[np.bool_]) -> Iterator[int]:
             yield from _evenly(first, end, PARTS)
 
 
-def _deviation(level: Level, grids: dict[str, Cuts], price: Epsilon, *, fine: bool) -> float:
+def _deviation(level: Level, grids: dict[str, Cuts], price: Epsilon, *, laplace: bool) -> float:
     """Of the noise of one count: public arithmetic."""
-    if fine:
+    if laplace:
         return level.deviation(price, len(grids))
     return sqrt(max(level.spread([len(grid) - 1 for grid in grids.values()], price).cells))

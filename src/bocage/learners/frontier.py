@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, log2
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from bocage.epsilon import Epsilon
 from bocage.model import TreeBuilder
+from bocage.model.runs import Cuts
 from bocage.model.shape import MOST_ENTRIES, MOST_NODES
 from bocage.plan.splits import code_alone
 from bocage.private import Candidate, IntArray, Level, Split
@@ -36,13 +37,14 @@ class OpenNode:
         )
 
     def small_candidates(
-        self, schema: Schema, branches: float, thresholds: int
+        self, schema: Schema, branches: float, thresholds: int, cuts: Mapping[str, Cuts]
     ) -> tuple[Candidate, ...]:
         """The splits of two to `branches` branches, at most so many thresholds for each column.
 
         A categorical attribute with more values than that offers each of them against the rest, and
         so does one from which values were parted above. Thresholds are a public selection: the
-        multiples of a power of two, finer the smaller the part of the grid that is left.
+        multiples of a power of two, finer the smaller the part of the grid that is left, or for some
+        columns given `cuts`, released before.
         """
         if branches < 2:
             return ()
@@ -56,8 +58,11 @@ class OpenNode:
                 found.append(Candidate(name, values=values))
             else:
                 low, high = self._live(schema, name)
-                step = 2 ** max(ceil(log2((high - low) / thresholds)), 0)
-                found.append(Candidate(name, low + 1, high, step=step))
+                if name not in cuts:
+                    step = 2 ** max(ceil(log2((high - low) / thresholds)), 0)
+                    found.append(Candidate(name, low + 1, high, step=step))
+                elif inside := tuple(cut for cut in cuts[name] if low < cut <= high):
+                    found.append(Candidate(name, low + 1, high, cuts=inside))
         return tuple(found)
 
     def children(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from math import log
 from typing import Any
 
@@ -28,13 +29,14 @@ _WEIGHT = 2**20  # base weight of an attribute; the thresholds of a numeric one 
 class Candidate:
     """A way to split a cell: by all values of a categorical column, by one of some `values` of it
     against the rest, or by a numeric column at one of the thresholds `first` to `last`, of which
-    every `step`-th counted from 0 is taken."""
+    every `step`-th counted from 0 is taken, or those in `cuts`."""
 
     column: str
     first: int | None = None
     last: int | None = None
     values: tuple[int, ...] = ()
     step: int = 1
+    cuts: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, schema: Schema, column: str) -> Candidate:
@@ -50,8 +52,10 @@ class Candidate:
         return len(self.values) or len(self.thresholds) or 1
 
     @property
-    def thresholds(self) -> range:
+    def thresholds(self) -> Sequence[int]:
         """The codes at which a numeric column may be cut."""
+        if self.cuts:
+            return self.cuts
         if self.first is None or self.last is None:
             return range(0)
         return range(-(-self.first // self.step) * self.step, self.last + 1, self.step)
@@ -64,6 +68,8 @@ class Candidate:
 
     def describe(self) -> list[Any]:
         plain = [self.column, self.first, self.last]
+        if self.cuts:
+            return [*plain, self.values, self.step, self.cuts]
         return plain if not self.values and self.step == 1 else [*plain, self.values, self.step]
 
     def check(self, schema: Schema) -> None:
@@ -72,12 +78,14 @@ class Candidate:
             raise PlanError(f"column {self.column!r} has one value only and cannot be split.")
         if isinstance(attribute, Categorical):
             known = set(range(attribute.cells))
-            fits = self.first is None and self.last is None and self.step == 1
+            fits = self.first is None and self.last is None and self.step == 1 and not self.cuts
             fits &= set(self.values) <= known and len(set(self.values)) == len(self.values)
         else:
             first, last = self.first or 0, self.last or 0
             fits = 1 <= first <= last < attribute.cells and not self.values and self.step >= 1
             fits = fits and len(self.thresholds) > 0
+            edges = (first - 1, *self.cuts, last + 1)
+            fits = fits and all(a < b for a, b in pairwise(edges))
         if not fits:
             raise PlanError(
                 f"column {self.column!r}: a numeric column is split at thresholds from 1 to its "

@@ -16,6 +16,7 @@ from bocage.plan import Cells
 from bocage.private.choose import Choose
 from bocage.private.criteria import Doubled
 from bocage.private.desk import LiveDesk
+from bocage.private.ensemble import Ensemble
 from bocage.private.histograms import Histograms
 from bocage.private.paths import CountsOfEach, ModeOfEach
 from bocage.private.query import Query, Terms
@@ -83,7 +84,8 @@ class Draw:
             nanos = sorted({one.nano for one in self.query.each})
             return terms.steps / self.scales[nanos.index(self.query.each[cell].nano)]
         (scale,) = self.scales
-        return terms.steps / scale
+        tables = len(self.query.routers) if isinstance(self.query, Ensemble) else 1
+        return tables * terms.steps / scale
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,8 @@ def schemas(draw, *, numeric):
     """Up to four attributes, of which at least one can be split."""
     kinds = draw(st.lists(st.booleans(), min_size=0, max_size=3)) if numeric else []
     attributes = [
-        Numeric(f"x{i}", lower=0, upper=draw(st.integers(1, 5)), step=1) for i in range(len(kinds))
+        Numeric(f"x{i}", lower=0, upper=draw(st.integers(1, 5) | st.just(200)), step=1)
+        for i in range(len(kinds))
     ]
     values = draw(st.lists(categoricals(), min_size=0 if attributes else 1, max_size=4))
     attributes += [Categorical(f"a{i}", v) for i, v in enumerate(values)]

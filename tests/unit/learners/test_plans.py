@@ -121,7 +121,7 @@ def test_separate_split_points_use_no_more_than_the_budget(seed, silent, printed
 def most_scans(learner, plan):
     """Questions of a level: those planned, and one about the leaves that ended there."""
     if isinstance(learner, ReadableTree):
-        return 1 + 2 * 12  # two questions a level; a path of 12 splits has 4096 branches
+        return 4 + 2 * 12  # two questions a level; a path of 12 splits has 4096 branches
     levels = 1 + max(step.level for step in plan.steps)
     trees = learner.trees if isinstance(learner, DPDF) else 1
     return len(plan.steps) + trees * levels

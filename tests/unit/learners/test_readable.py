@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bocage import study
 from bocage.accounting import MemoryAccount
 from bocage.epsilon import LARGEST, Epsilon
-from bocage.errors import LearnerError
+from bocage.errors import LearnerError, PlanError
 from bocage.learners import ReadableTree
 from bocage.learners.frontier import OpenNode
 from bocage.learners.readable import _Open, _Rule
@@ -26,9 +27,9 @@ SCHEMA = Schema("people", (JOBS, AGE), label=Categorical("ill", ("no", "yes")))
 
 def test_a_split_by_all_values_is_offered_where_it_fits_and_single_values_where_not():
     here = OpenNode(0, ("job", "age"))
-    assert here.small_candidates(SCHEMA, 5, 64)[0] == Candidate("job")
-    assert here.small_candidates(SCHEMA, 4.9, 64)[0] == Candidate("job", values=(0, 1, 2, 3, 4))
-    assert here.small_candidates(SCHEMA, 1.9, 64) == ()
+    assert here.small_candidates(SCHEMA, 5, 64, {})[0] == Candidate("job")
+    assert here.small_candidates(SCHEMA, 4.9, 64, {})[0] == Candidate("job", values=(0, 1, 2, 3, 4))
+    assert here.small_candidates(SCHEMA, 1.9, 64, {}) == ()
 
 
 def test_values_that_were_parted_are_not_offered_again():
@@ -37,20 +38,46 @@ def test_values_that_were_parted_are_not_offered_again():
     assert only == ("age",)
     assert others == ("job", "age")
     rest = OpenNode(2, others, box, values)
-    assert rest.small_candidates(SCHEMA, 100, 64)[0] == Candidate("job", values=(0, 2, 3, 4))
+    assert rest.small_candidates(SCHEMA, 100, 64, {})[0] == Candidate("job", values=(0, 2, 3, 4))
     for code in (0, 2):
         part = rest.children(SCHEMA, ("job", alone(code)))[1]
         rest = OpenNode(2, *part)
-    assert rest.small_candidates(SCHEMA, 100, 64)[0].values == (3,)  # the other one is the rest
+    assert rest.small_candidates(SCHEMA, 100, 64, {})[0].values == (3,)  # the other one is the rest
     assert rest.children(SCHEMA, ("job", alone(3)))[1][0] == ("age",)
 
 
 def test_thresholds_get_finer_as_the_box_gets_smaller():
     here = OpenNode(0, ("age",))
-    (first,) = here.small_candidates(SCHEMA, 2, 64)
+    (first,) = here.small_candidates(SCHEMA, 2, 64, {})
     assert first.thresholds == range(16, 1024, 16)
-    (inside,) = OpenNode(1, ("age",), {"age": (32, 95)}).small_candidates(SCHEMA, 2, 64)
+    (inside,) = OpenNode(1, ("age",), {"age": (32, 95)}).small_candidates(SCHEMA, 2, 64, {})
     assert inside.thresholds == range(33, 96)
+
+
+def test_thresholds_that_were_found_are_offered_where_they_part_the_box():
+    cuts = {"age": (2, 5, 40, 700)}
+    (first,) = OpenNode(0, ("age",)).small_candidates(SCHEMA, 2, 64, cuts)
+    assert first.thresholds == (2, 5, 40, 700)
+    (inside,) = OpenNode(1, ("age",), {"age": (5, 39)}).small_candidates(SCHEMA, 2, 64, cuts) or (
+        None,
+    )
+    assert inside is None  # a cut at 5 would leave nothing below it
+    (inside,) = OpenNode(1, ("age",), {"age": (2, 40)}).small_candidates(SCHEMA, 2, 64, cuts)
+    assert inside.thresholds == (5, 40)
+
+
+@pytest.mark.parametrize("cuts", [(5, 2), (0, 2), (2, 2), (1024,)])
+def test_thresholds_outside_the_column_are_refused(cuts):
+    with pytest.raises(PlanError, match="thresholds from 1"):
+        Candidate("age", 1, 1023, cuts=cuts).check(SCHEMA)
+
+
+def test_a_tree_splits_values_that_lie_in_a_small_part_of_the_range():
+    rng = np.random.default_rng(0)
+    age = rng.uniform(0.5, 0.51, 4000)  # ten of 1024 codes, between two of the 64 thresholds
+    rows = {"job": ["cook"] * 4000, "age": age, "ill": np.where(age < 0.505, "no", "yes")}
+    model = ReadableTree().fit(study(rows, SCHEMA), "2")
+    assert (model.predict(rows) == rows["ill"]).mean() > 0.8
 
 
 def test_a_leaf_without_records_decides_as_its_surroundings_do():
