@@ -22,8 +22,8 @@ from bocage.schema import Schema
 
 CLASSES = "class counts"
 MODEL = "tree or tables, with their trials if there are many records"
-TWO = 300  # s times squared cells from which on tables are taken for two labels
-MORE = 4  # s for each frequent label from which on they are taken for more
+TWO = 200  # s times squared cells from which on tables are taken for two labels
+MORE = 2  # s for each frequent label from which on they are taken for more
 JOINT = 20  # s from which on tables of two labels are fitted at once
 PLENTY = 160  # ... of three labels
 FEW, DEEP = 3, 120  # of more labels than that: s from which on a tree tells more than tables
@@ -43,7 +43,7 @@ class Auto(Learner):
     - There are four labels or more and s is 120 or more: :class:`ReadableTree`. If s is 640 or more,
       each of the three learns from 5 % of epsilon, 2 % choose the one that predicts most rows right,
       and it learns again from the rest.
-    - There are two labels and s c**2 is less than 300, or more labels and s/h is less than 4:
+    - There are two labels and s c**2 is less than 200, or more labels and s/h is less than 2:
       :class:`ReadableTree`.
     - There are two labels and s is 20 or more, or s is 160 or more: :class:`Additive`.
     - Otherwise: :class:`Bayes`.

@@ -34,7 +34,6 @@ from bocage.model.runs import Cuts, starts_of
 from bocage.model.shape import MOST_ENTRIES
 from bocage.private import EpsilonLike, IntArray, Level, PrivateTable, Selection, needs
 from bocage.private.needs import Need
-from bocage.private.pairs import MOST_LABELS
 from bocage.schema import Categorical, Numeric, Schema
 
 CLASSES = "class counts"
@@ -45,10 +44,9 @@ SHARES = (5, 58, 33, 4)  # per cent of epsilon, in this order
 ALONE = (5, 91, 4)  # ... without pairs
 CELLS = 8  # of a numeric attribute
 SIGNAL = 5  # records times epsilon for each cell and label of the pairs together
-FEEDS = 5  # ... of single attributes, without which these are chosen
-FEEDS_MANY = 2  # the same for more than three labels, which fewer attributes cannot tell apart
+FEEDS = 2  # ... of single attributes, without which these are chosen
 MOST_PAIRS = 66  # of 12 attributes
-TOLD_APART = 10  # records times the epsilon of a choice, from which on it is worth its price
+TOLD_APART = 40  # records times the epsilon of a choice, from which on it is worth its price
 
 
 @dataclass(frozen=True)
@@ -70,8 +68,8 @@ class Bayes(Learner):
     Privacy
     -------
     5 % of epsilon pay for the class counts (sensitivity 1, discrete Laplace). They give the number
-    of rows and of frequent labels, on which it depends whether there are pairs. With less than 5 records
-    times epsilon for each number in the tables of a frequent label (2 with more than three labels), 30 % of the rest choose which
+    of rows and of frequent labels, on which it depends whether there are pairs. With less than 2 records
+    times epsilon for each number in the tables of a frequent label, 30 % of the rest choose which
     attributes have a table, see :func:`~bocage.learners.selecting.select`. A record is in one
     cell of each table, with one label, and so moves the sums of all tables of that label alike:
     the tables are one release with noise that knows it, see
@@ -152,8 +150,7 @@ class Bayes(Learner):
         names = self.check(schema)
         each = zip(names, self.sizes(schema, names), strict=True)
         numbers = {name: float(size - 1) for name, size in each}
-        feeds = FEEDS if len(counts) <= MOST_LABELS else FEEDS_MANY
-        support = self.room(counts, float(epsilon)) * SIGNAL / feeds
+        support = self.room(counts, float(epsilon)) * SIGNAL / FEEDS
         names, epsilon = select(level, numbers, support, epsilon)
         sizes = self.sizes(schema, names)
         spreads, left = self.spreads(level, names, counts, epsilon)
