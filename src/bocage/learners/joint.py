@@ -22,7 +22,7 @@ MEMORY = 8
 FREE = 1e-3  # ridge of the intercept, which the labels' totals are enough for
 WEAKEST = 1e-4  # variance of the log-odds of a table of pure noise
 MOST_FITTED = 2**18  # numbers
-FARTHEST = 20.0  # log-odds; noise that makes counts negative could ask for any
+FARTHEST = 2.0**12  # log-odds; counts that noise makes negative could ask for any
 RAREST = 1e-3  # least p(1-p) of a label
 
 
@@ -107,6 +107,8 @@ def _target(
     signal = float(((counts - said * before) ** 2).sum() - free * (variance + fisher).sum())
     strength = max(signal / float((fisher**2).sum()), WEAKEST)
     target = counts + (rows[:, None] - said) * before
+    # A rare label has more rows in the prior than in the tables. Unless all agree, they pull forever.
+    target += rows[:, None] * (prior - target.sum(axis=0) / evidence.rows)
     return target, (variance / fisher + 1) / strength, each * (target / each).clip(0.02, 0.25)
 
 
