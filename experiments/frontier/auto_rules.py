@@ -84,7 +84,7 @@ def before(cell: Cell) -> str:
     return "additive" if joint else "bayes"
 
 
-def public(least: float = 300, joint: float = 20, each: float = 4, most: float = 120) -> Rule:
+def public(least: float = 200, joint: float = 20, each: float = 2, most: float = 120) -> Rule:
     """The rule now, without three trials for many labels."""
 
     def rule(cell: Cell) -> str:
@@ -162,7 +162,7 @@ def policies() -> Iterator[tuple[str, Policy]]:
         yield f"two labels: tables from s c² = {least} on", plain(public(least))
     for joint in (10, 20, 40, 80, 120):
         yield f"two labels: the additive model from s = {joint} on", plain(public(joint=joint))
-    for each, most in product((2, 3, 4, 5, 6), (120, 1e9)):
+    for each, most in product((0.5, 1, 1.5, 2, 3, 4, 5, 6), (120, 250, 1e9)):
         words = f"more labels: counts from s/h = {each} on"
         words += "" if most > 1e6 else f", to s = {most}"
         yield words, plain(public(each=each, most=most))
