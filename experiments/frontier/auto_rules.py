@@ -84,14 +84,14 @@ def before(cell: Cell) -> str:
     return "additive" if joint else "bayes"
 
 
-def public(least: float = 200, joint: float = 20, each: float = 2, most: float = 120) -> Rule:
+def public(least: float = 200, joint: float = 20, each: float = 1, most: float = 1e9) -> Rule:
     """The rule now, without three trials for many labels."""
 
     def rule(cell: Cell) -> str:
         if cell.labels == 2:
             tables = cell.signal * cell.cells**2 >= least
         else:
-            tables = cell.signal >= each * cell.frequent
+            tables = cell.signal >= each * cell.frequent * cell.cells**2 / 16
         if cell.full or not tables or (cell.labels > 3 and cell.signal >= most):
             return "readable"
         enough = cell.signal >= (joint if cell.labels == 2 else 160)
@@ -162,8 +162,8 @@ def policies() -> Iterator[tuple[str, Policy]]:
         yield f"two labels: tables from s c² = {least} on", plain(public(least))
     for joint in (10, 20, 40, 80, 120):
         yield f"two labels: the additive model from s = {joint} on", plain(public(joint=joint))
-    for each, most in product((0.5, 1, 1.5, 2, 3, 4, 5, 6), (120, 250, 1e9)):
-        words = f"more labels: counts from s/h = {each} on"
+    for each, most in product((0.25, 0.35, 0.5, 0.7, 1, 1.4, 2), (120, 250, 1e9)):
+        words = f"more labels: counts from 16 s/(h c²) = {each} on"
         words += "" if most > 1e6 else f", to s = {most}"
         yield words, plain(public(each=each, most=most))
     yield "more than two labels: a tree", plain(public(each=1e9))
@@ -180,7 +180,7 @@ def two(least: float) -> Callable[[Cell], bool]:
 
 def with_trials() -> Iterator[tuple[str, Policy]]:
     now = public()
-    for least, (share, given) in product((80, 160), ((0.05, 0), (0.05, 45), (0.03, 20))):
+    for least, (share, given) in product((80, 120, 160, 640), ((0.05, 0), (0.05, 45), (0.03, 20))):
         words = f"three trials of {share:.0%} from s = {least} on, many labels, given {given}"
         shares = Shares(share, given=given)
         yield f"the rule, {words}", trials(now, NAMES, many(least), shares)

@@ -23,11 +23,12 @@ from bocage.schema import Schema
 CLASSES = "class counts"
 MODEL = "tree or tables, with their trials if there are many records"
 TWO = 200  # s times squared cells from which on tables are taken for two labels
-MORE = 2  # s for each frequent label from which on they are taken for more
+MORE = (
+    16  # for more labels they are taken if so many times s are frequent labels times squared cells
+)
 JOINT = 20  # s from which on tables of two labels are fitted at once
 PLENTY = 160  # ... of three labels
-FEW, DEEP = 3, 120  # of more labels than that: s from which on a tree tells more than tables
-ALL = 640  # ... and from which on all three are tried
+FEW, ALL = 3, 120  # of more labels than that: s from which on all three are tried
 DOUBTED = 3000  # records times epsilon from which on a tree is tried where tables are due
 
 
@@ -40,11 +41,10 @@ class Auto(Learner):
     frequent labels (the exponential of the entropy of their shares). The first of these that holds:
 
     - There are 30 records times epsilon for each combination of cells: :class:`ReadableTree`.
-    - There are four labels or more and s is 120 or more: :class:`ReadableTree`. If s is 640 or more,
-      each of the three learns from 5 % of epsilon, 2 % choose the one that predicts most rows right,
-      and it learns again from the rest.
-    - There are two labels and s c**2 is less than 200, or more labels and s/h is less than 2:
-      :class:`ReadableTree`.
+    - There are four labels or more and s is 120 or more: each of the three learns from 5 % of epsilon,
+      2 % choose the one that predicts most rows right, and it learns again from the rest.
+    - There are two labels and s c**2 is less than 200, or more labels and s is less than
+      h c**2 / 16: :class:`ReadableTree`.
     - There are two labels and s is 20 or more, or s is 160 or more: :class:`Additive`.
     - Otherwise: :class:`Bayes`.
 
@@ -93,12 +93,12 @@ class Auto(Learner):
         if prod(sizes) <= support / SUPPORT:
             return (TREE,)
         signal = support / (sum(size - 1 for size in sizes) * (labels - 1))
-        if labels > FEW and signal >= DEEP:
-            return (TREE, TABLES, COUNTS) if signal >= ALL and self.fits(schema) else (TREE,)
+        if labels > FEW and signal >= ALL:
+            return (TREE, TABLES, COUNTS) if self.fits(schema) else (TREE,)
         cells = exp(sum(map(log, sizes)) / len(sizes))
         shares = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
         frequent = exp(-float((shares * np.log(shares)).sum()))
-        if signal * cells**2 < TWO if labels == 2 else signal < MORE * frequent:
+        if signal * cells**2 < TWO if labels == 2 else MORE * signal < frequent * cells**2:
             return (TREE,)
         joint = signal >= (JOINT if labels == 2 else PLENTY) and self.fits(schema)
         due = TABLES if joint else COUNTS
