@@ -23,9 +23,7 @@ from bocage.schema import Schema
 CLASSES = "class counts"
 MODEL = "tree or tables, with their trials if there are many records"
 TWO = 200  # s times squared cells from which on tables are taken for two labels
-MORE = (
-    16  # for more labels they are taken if so many times s are frequent labels times squared cells
-)
+MORE = 16  # more labels: times s, it must reach frequent labels times squared cells
 JOINT = 20  # s from which on tables of two labels are fitted at once
 PLENTY = 160  # ... of three labels
 FEW, ALL = 3, 120  # of more labels than that: s from which on all three are tried
