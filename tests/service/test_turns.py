@@ -118,10 +118,13 @@ def test_a_commit_that_fails_fails_for_all_who_share_it(ledger, account, commits
     assert in_turns([lambda: ledger.charge(account, ONE, "question").number]) == [4]
 
 
-def test_a_busy_ledger_is_said_once_to_all(ledger, account):
+def test_a_busy_ledger_is_said_once_to_all(ledger, account, monkeypatch):
     """They do not wait one after another."""
     held, waiting = threading.Event(), threading.Event()
     ledger._store.timeout_seconds = 0.2
+    writers, waits = ledger._store._writers, []
+    enter = writers._enter
+    monkeypatch.setattr(writers, "_enter", lambda change: waits.append(change) or enter(change))
 
     def hold():
         with ledger._store.write():
@@ -135,6 +138,7 @@ def test_a_busy_ledger_is_said_once_to_all(ledger, account):
         held.set()
         holding.result()
     assert all(isinstance(one, LedgerBusy) for one in found)
+    assert len(waits) == 2  # who holds it, and one for all others
     assert ledger.spent(account) == Epsilon(0)
 
 
@@ -152,6 +156,25 @@ def test_turns_and_threads_write_to_one_ledger(ledger, account):
         assert sum(turns) + sum(one.result() for one in threads) == 50
     assert ledger.spent(account) == Epsilon.of("0.05")
     assert ledger.verify().ok
+
+
+def test_what_was_begun_is_ended_after_closing(ledger, account, commits):
+    begun, gate = threading.Event(), threading.Event()
+    commits[1].append(lambda: begun.set() or gate.wait(60))
+
+    def question():
+        return [ledger.charge(account, ONE, f"part {i}").number for i in range(4)]
+
+    async def main():
+        turns = Turns()
+        task = asyncio.create_task(turns.run(question))
+        await asyncio.to_thread(begun.wait, 60)
+        turns.close()
+        gate.set()
+        return await asyncio.wait_for(task, 60)
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: asyncio.run(main())).result() == [4, 5, 6, 7]
 
 
 def test_an_answered_task_is_not_held():

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bocage.epsilon import Epsilon
+from bocage.learners import Additive
 from bocage.learners.selecting import select
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentNoise, SilentRecordingNoise
 from private.tables import PEOPLE, ROWS, table
+from unit.learners.test_bayes import SCHEMA, people
 
 TEN = Epsilon.of(10)  # so much that the number of thresholds hardly counts
 NUMBERS = {"sex": 1.0, "city": 2.0, "age": 3.0, "income": 3.0}  # 2.25 on average
@@ -63,3 +65,10 @@ def test_a_fine_grid_is_looked_at_in_64_places_and_one_value_not_at_all():
     assert "one" not in names
     (contest, _) = noise.contests[0]
     assert len(contest.scores) == 1000 // 16 + 1
+
+
+def test_an_additive_model_of_few_records_has_tables_of_few_attributes():
+    """Whoever is old is ill, and job and town say little: where records are few, age is kept."""
+    for epsilon, names in (("0.025", ["age"]), ("0.25", ["age", "job", "town"])):
+        model = Additive().fit(table(people(), SCHEMA, noise=SilentNoise()), epsilon)
+        assert [term.columns[0] for term in model.terms] == names
