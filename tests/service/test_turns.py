@@ -177,6 +177,29 @@ def test_what_was_begun_is_ended_after_closing(ledger, account, commits):
         assert pool.submit(lambda: asyncio.run(main())).result() == [4, 5, 6, 7]
 
 
+def test_who_comes_after_a_thread_that_broke_has_another(ledger, account, monkeypatch):
+    write = Turns._write
+
+    def breaks(self):
+        monkeypatch.setattr(Turns, "_write", write)
+        raise MemoryError
+
+    monkeypatch.setattr(Turns, "_write", breaks)
+
+    async def main():
+        turns = Turns()
+        with pytest.raises(MemoryError):
+            await asyncio.wait_for(turns.run(lambda: ledger.charge(account, ONE, "lost")), 60)
+        await asyncio.to_thread(turns._thread.join, 60)
+        number = (await turns.run(lambda: ledger.charge(account, ONE, "question"))).number
+        turns.close()
+        return number
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: asyncio.run(main())).result() == 4
+    assert ledger.spent(account) == ONE
+
+
 def test_an_answered_task_is_not_held():
     class Body:
         def __call__(self):

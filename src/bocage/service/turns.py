@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
@@ -12,6 +13,8 @@ from greenlet import getcurrent, greenlet
 
 from bocage.accounting.group import MOST_TOGETHER, Change, Writers, hand_in
 from bocage.service.crew import Outbox, Task
+
+_LOG = logging.getLogger("bocage.service")
 
 
 class _Turn:
@@ -52,7 +55,7 @@ class Turns:
     async def run(self, work: Callable[[], Any]) -> Any:
         """What `work` returns or raises."""
         future = asyncio.get_running_loop().create_future()
-        if self._thread is None:
+        if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._serve, name="questions", daemon=True)
             self._thread.start()
         self._tasks.put((work, future))
@@ -62,9 +65,15 @@ class Turns:
         thread = getcurrent()
         hand_in(thread.switch)
         is_open = True
-        while is_open or self._waiting:
-            is_open = is_open and self._take_in(thread)
-            self._write()
+        try:
+            while is_open or self._waiting:
+                is_open = is_open and self._take_in(thread)
+                self._write()
+        except BaseException as error:  # noqa: BLE001 - no memory, say: nobody waits forever
+            _LOG.error("the thread of light questions ended with %s", type(error).__name__)
+            failed, self._waiting = self._waiting, []
+            for turn, _, _ in failed:
+                self._outbox.put(turn.future, None, error)
 
     def _take_in(self, thread: greenlet) -> bool:
         """Begin what has come; where nobody waits, wait for it. False when there will be no more."""
