@@ -60,7 +60,7 @@ def in_turns(works, *, together=True):
         tasks = [asyncio.create_task(turns.run(work)) for work in works]
         await asyncio.sleep(0)
         gate.set()
-        found = await asyncio.gather(*tasks, return_exceptions=True)
+        found = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 60)
         turns.close()
         await asyncio.to_thread(turns._thread.join, 60)
         assert not turns._thread.is_alive()
@@ -198,6 +198,25 @@ def test_who_comes_after_a_thread_that_broke_has_another(ledger, account, monkey
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(lambda: asyncio.run(main())).result() == 4
     assert ledger.spent(account) == ONE
+
+
+def test_nobody_waits_forever_for_a_thread_that_breaks_between_two_tasks(
+    ledger, account, monkeypatch
+):
+    go, gone = Turns._go, []
+
+    def breaks(self, turn):
+        gone.append(turn)
+        if len(gone) == 6:  # who holds the others, the four that begin, and the first that goes on
+            go(self, turn)
+            raise MemoryError
+        go(self, turn)
+
+    monkeypatch.setattr(Turns, "_go", breaks)
+    found = in_turns([lambda: ledger.charge(account, ONE, "question").number] * 4)
+    assert found[0] == 4
+    assert [type(one) for one in found[1:]] == [MemoryError] * 3
+    assert ledger.spent(account) == ONE * 4  # what is committed stands
 
 
 def test_an_answered_task_is_not_held():

@@ -103,10 +103,10 @@ class Turns:
         stores = {id(writers): writers for _, writers, _ in reversed(self._waiting)}
         for store in stores.values():
             here = [one for one in self._waiting if one[1] is store]
-            self._waiting = [one for one in self._waiting if one[1] is not store]
             store.make([change for _, _, change in here])
-            for turn, _, _ in here:
-                self._go(turn)
+            for one in here:
+                self._waiting.remove(one)
+                self._go(one[0])
 
     def close(self) -> None:
         """Let the thread end after what was begun."""
