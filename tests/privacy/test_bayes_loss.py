@@ -112,7 +112,7 @@ def test_every_set_of_pairs_loses_the_share_of_pairs_and_no_more(
     monkeypatch, exact, adjacency, many
 ):
     share = Bayes().plan(TINY, 1).share(0, PAIRS).fraction
-    monkeypatch.setattr(Bayes, "room", staticmethod(lambda counts, epsilon: 1e9))
+    monkeypatch.setattr(Bayes, "room", staticmethod(lambda *_: 1e9))
     for chosen in combinations([(0, 1), (0, 2), (1, 2)], many):
         monkeypatch.setattr(Bayes, "chosen", staticmethod(lambda *_, c=chosen: list(c)))
         largest = Fraction(0)

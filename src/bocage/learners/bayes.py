@@ -150,7 +150,7 @@ class Bayes(Learner):
         names = self.check(schema)
         each = zip(names, self.sizes(schema, names), strict=True)
         numbers = {name: float(size - 1) for name, size in each}
-        support = self.room(counts, float(epsilon)) * SIGNAL / FEEDS
+        support = self.room(counts, float(epsilon), FEEDS)
         names, epsilon = select(level, numbers, support, epsilon)
         sizes = self.sizes(schema, names)
         spreads, left = self.spreads(level, names, counts, epsilon)
@@ -158,7 +158,7 @@ class Bayes(Learner):
         cells = zip(names, sizes, uneven, strict=True)
         cuts = [starts_of(schema[name], size, own) for name, size, own in cells]
         shares = epsilon.split(SHARES[1:])
-        room = self.room(counts, float(shares[1]))
+        room = self.room(counts, float(shares[1]), SIGNAL)
         average = exp(2 * sum(map(log, sizes)) / len(sizes))
         paired = self.pairs and len(sizes) > 1 and average <= room
         if not paired:
@@ -189,11 +189,14 @@ class Bayes(Learner):
         return models[level.best(models, label, shares[-1])]
 
     @staticmethod
-    def room(counts: IntArray, epsilon: float) -> float:
-        """How many cells all pairs together may have: public arithmetic on released counts."""
+    def room(counts: IntArray, epsilon: float, each: float) -> float:
+        """How many cells tables may have, with `each` records times epsilon for a frequent label.
+
+        Public arithmetic on released counts.
+        """
         shares = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
         frequent = exp(-float((shares * np.log(shares)).sum()))  # labels, the rare ones less than 1
-        return float(max(int(counts.sum()), 0)) * epsilon / (SIGNAL * frequent)
+        return float(max(int(counts.sum()), 0)) * epsilon / (each * frequent)
 
     @staticmethod
     def chosen(evidence: Evidence, room: float) -> list[Pair]:
