@@ -6,6 +6,7 @@ import asyncio
 import logging
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
@@ -63,8 +64,12 @@ def test_of_connections_that_come_at_once_some_are_left_for_other_workers():
             server.close()
         assert 12 <= left < 16
 
-    with asyncio.Runner(loop_factory=FairLoop) as runner:
-        runner.run(main())
+    def run():
+        with asyncio.Runner(loop_factory=FairLoop) as runner:
+            runner.run(main())
+
+    with ThreadPoolExecutor(1) as pool:  # this thread may have an event loop already: a browser's
+        pool.submit(run).result()
 
 
 def connected(service) -> socket.socket:
