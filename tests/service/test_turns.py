@@ -15,6 +15,7 @@ from bocage.accounting import open_ledger
 from bocage.epsilon import Epsilon
 from bocage.errors import BudgetExceeded, LedgerBusy, LedgerError
 from bocage.service import direct, wire
+from bocage.service.alone import Alone
 from bocage.service.turns import Turns
 
 ONE = Epsilon.of("0.001")
@@ -265,8 +266,11 @@ def test_tables_that_take_long_have_threads(made, ann, monkeypatch, rows):
     """No question takes turns where the table is larger than what is at hand."""
     monkeypatch.setattr("bocage.engine.duckdb.AT_HAND", rows)
     used = []
-    run = Turns.run
-    monkeypatch.setattr(Turns, "run", lambda self, work: used.append(work) or run(self, work))
+    for kind in (Alone, Turns):
+        run = kind.run
+        monkeypatch.setattr(
+            kind, "run", lambda self, work, run=run: used.append(work) or run(self, work)
+        )
     service = Inside(made.opened())
     for _ in range(2):
         reply = service.client.post("/v1/tables/people/query", json=count("0.1"), headers=ann)

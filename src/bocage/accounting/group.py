@@ -37,13 +37,18 @@ class Change:
             self.wake.release()
 
 
-def hand_in(wait: Callable[[Writers, Change], None]) -> None:
-    """From now on, whoever writes in this thread leaves the change to `wait`.
+def hand_in(wait: Callable[[Writers, Change], None] | None) -> None:
+    """From now on, whoever writes in this thread leaves the change to `wait`, if there is one.
 
     It returns when somebody has let `Writers.make` make the change. This is for a thread that does
     several things by turns.
     """
     _here.wait = wait
+
+
+def patience(seconds: float) -> float:
+    """How long this thread waits for other processes: `seconds`, unless it is in a hurry."""
+    return min(seconds, getattr(_here, "patience", seconds))
 
 
 class _Runner:
@@ -127,6 +132,20 @@ class Writers:
             finally:
                 self._leave(first)
             left.pop(0)
+
+    def make_soon(self, change: Change, seconds: float) -> bool:
+        """Make one change, unless others write for longer than `seconds`; whether it was made."""
+        if self._leader is not None:
+            return False
+        _here.patience = seconds
+        try:
+            self.make([change])
+        finally:
+            del _here.patience
+        if not isinstance(change.error, LedgerBusy):
+            return True
+        change.error = None
+        return False
 
     @contextmanager
     def write(self) -> Iterator[Run]:

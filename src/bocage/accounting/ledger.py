@@ -34,6 +34,11 @@ class Ledger:
     def __init__(self, store: Store) -> None:
         self._store = store
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether the ledger is a local file, not a database elsewhere."""
+        return self._store.at_hand
+
     # What the data owner does
 
     def table(self, name: str, cap: Epsilon | None = None) -> Scope:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bocage.accounting.entry import VERSION
+from bocage.accounting.group import patience
 from bocage.accounting.store import Run, Store, Value
 from bocage.accounting.tables import APPEND_ONLY, statements
 from bocage.errors import LedgerBusy, LedgerCorrupt, LedgerError
@@ -26,6 +27,7 @@ _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 class SQLiteStore(Store):
     """Write-ahead log with full synchronisation: a commit is on the disk when it returns."""
 
+    at_hand = True
     begin_write = "BEGIN IMMEDIATE"
     begin_read = "BEGIN"
     take_lock = ""
@@ -72,7 +74,7 @@ class SQLiteStore(Store):
                 if code & 0xFF != sqlite3.SQLITE_BUSY:
                     raise
                 now = time.monotonic()
-                end = now + self.timeout_seconds if end is None else end
+                end = now + patience(self.timeout_seconds) if end is None else end
                 if now >= end:
                     raise
 

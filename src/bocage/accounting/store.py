@@ -31,6 +31,7 @@ class Store(ABC):
     threads may use one store. A forked child starts with connections of its own.
     """
 
+    at_hand: ClassVar[bool] = False  # a local file: only the disk is waited for
     begin_write: ClassVar[str]
     begin_read: ClassVar[str]
     take_lock: ClassVar[str]  # what takes the write lock, if beginning to write does not

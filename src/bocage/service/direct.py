@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from bocage.service import bodies, queries, wire
+from bocage.service.alone import Alone
 from bocage.service.crew import Crew
 from bocage.service.turns import Turns
 
@@ -63,6 +64,10 @@ class Direct:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._crew, self._turns = Crew(service.settings.threads), Turns()
+        self._alone = Alone(self._crew)
+        self._at_hand = service.ledger.at_hand and service.registry.at_hand
+        self._asked = 0  # questions that are being answered
+        self._last: Any = None  # the connection that asked last
 
     async def answer(
         self,
@@ -76,9 +81,12 @@ class Direct:
             return False
         scope["route"] = _ROUTE
         analyst = scope["state"]["analyst"]
-        prompt = asked.is_light and self._service.tables.at_hand(asked.table)
-        workers = self._turns if prompt else self._crew
-        content = await workers.run(partial(self._work, analyst, asked))
+        self._asked += 1
+        try:
+            workers = self._workers(asked, scope.get("client"))
+            content = await workers.run(partial(self._work, analyst, asked))
+        finally:
+            self._asked -= 1
         headers = [
             (b"content-length", str(len(content)).encode()),
             (b"content-type", b"application/json"),
@@ -86,6 +94,13 @@ class Direct:
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": content})
         return True
+
+    def _workers(self, asked: _Asked, connection: Any) -> Alone | Turns | Crew:
+        """Who answers: of several connections that ask by turns, none is alone."""
+        again, self._last = connection == self._last, connection
+        if not (asked.is_light and self._service.tables.at_hand(asked.table)):
+            return self._crew
+        return self._alone if again and self._asked == 1 and self._at_hand else self._turns
 
     def _work(self, analyst: str, asked: _Asked) -> bytes:
         answer = queries.query(self._service, analyst, asked.table, asked.request, asked.key)

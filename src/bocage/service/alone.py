@@ -1,0 +1,50 @@
+"""A question that is alone needs no thread of its own: the event loop's does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from greenlet import getcurrent, greenlet
+
+from bocage.accounting.group import hand_in
+from bocage.service.crew import Crew
+
+PATIENCE_SECONDS = 0.02  # how long the event loop waits for others who write
+
+
+class Alone:
+    """Short tasks in the thread of the event loop, for a loop that has nothing else to do.
+
+    To hand a question to a thread and its answer back takes longer than to count. The loop stands
+    still for a commit, for which whoever comes meanwhile would have to wait as well; but it does not
+    stand still for others who hold the ledger: a thread of the crew waits for those.
+
+    Privacy
+    -------
+    A task goes on when `Writers` has made its change durable, or has the error of it.
+    """
+
+    def __init__(self, crew: Crew) -> None:
+        self._crew = crew
+
+    async def run(self, work: Callable[[], Any]) -> Any:
+        """What `work` returns or raises."""
+        turn = greenlet(work)
+        found = _go(turn)
+        while not turn.dead:
+            writers, change = found
+            if not writers.make_soon(change, PATIENCE_SECONDS):
+                await self._crew.run(partial(writers.make, [change]))
+            found = _go(turn)
+        return found
+
+
+def _go(turn: greenlet) -> Any:
+    """Let a task go on until it wants to write, or to its end."""
+    hand_in(getcurrent().switch)
+    try:
+        return turn.switch()
+    finally:
+        hand_in(None)
