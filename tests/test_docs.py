@@ -140,13 +140,14 @@ def test_every_engine_has_a_section():
 
 def test_every_mechanism_provider_and_criterion_is_explained():
     guide = (GUIDES / "mechanisms.md").read_text()
-    for module in ("laplace", "exponential", "permute_and_flip", "response"):
+    for module in ("laplace", "exponential", "permute_and_flip", "response", "walk"):
         assert (ROOT / "src" / "bocage" / "mechanisms" / f"{module}.py").exists()
     for heading in (
         "Discrete Laplace",
         "Exponential mechanism",
         "Permute-and-flip",
         "Randomized response",
+        "Walks",
     ):
         assert f"\n## {heading}\n" in guide
     assert [s for s in Selection if f'selection="{s}"' not in guide] == []

@@ -25,6 +25,20 @@ class SilentNoise:
     def perturb(self, bodies):
         return Silence(bodies)
 
+    def walk(self, walk, rate, total):
+        assert rate > 0
+        return walk(BestSteps()).outcome
+
+
+class BestSteps:
+    """Choices of a walk that always take the largest weight (the first of several)."""
+
+    def choose(self, weights):
+        return int(np.argmax(weights))
+
+    def choose_each(self, weights):
+        return np.argmax(weights, axis=1)
+
 
 class Silence:
     """Noise on tables that is 0, exactly."""
@@ -55,6 +69,11 @@ class RecordingNoise(SystemNoise):
         self.bodies = []  # of every draw, rehearsals included
         self.scales = []  # (scale, size)
         self.contests = []  # (contest, selection)
+        self.walks = []  # (rate, total)
+
+    def walk(self, walk, rate, total):
+        self.walks.append((rate, total))
+        return super().walk(walk, rate, total)
 
     def perturb(self, bodies):
         self.bodies.append(bodies)
@@ -73,7 +92,11 @@ class SilentRecordingNoise(SilentNoise):
     """Silent, and keeps scales, contests and bodies."""
 
     def __init__(self):
-        self.scales, self.contests, self.bodies = [], [], []
+        self.scales, self.contests, self.bodies, self.walks = [], [], [], []
+
+    def walk(self, walk, rate, total):
+        self.walks.append((rate, total))
+        return super().walk(walk, rate, total)
 
     def perturb(self, bodies):
         self.bodies.append(bodies)

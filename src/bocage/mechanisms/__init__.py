@@ -8,6 +8,8 @@
     response          k-ary randomized response   ┘ on table: exact draws from a fixed distribution
     exponential       exponential mechanism       ┐
     permute_and_flip  permute-and-flip            ┘ on batch: many contests at once
+    walk              exponential mechanism over whole trees, by a walk that is corrected
+    acceptance        the coin that corrects it
     bernoulli         Bernoulli(exp(-p / q))
     local_tables      noise that a person's own machine draws, in Python and in JavaScript
     exponentials      exponential variables, digit by digit
@@ -28,7 +30,7 @@ from bocage.mechanisms.accuracy import (
     laplace_tail,
 )
 from bocage.mechanisms.agreeing import Agreeing
-from bocage.mechanisms.base import Adjacency, Contest, IntArray, Noise, Selection
+from bocage.mechanisms.base import Adjacency, Contest, FloatArray, IntArray, Noise, Selection
 from bocage.mechanisms.deviation import deviations
 from bocage.mechanisms.knorm import Body, Perturbation, Roots, Tables
 from bocage.mechanisms.loss import (
@@ -41,6 +43,7 @@ from bocage.mechanisms.loss import (
 )
 from bocage.mechanisms.opendp import OpenDPNoise
 from bocage.mechanisms.system import SystemNoise
+from bocage.mechanisms.walk import Steps, Walk, Walked
 
 __all__ = [
     "DEFAULT_CONFIDENCE",
@@ -48,14 +51,18 @@ __all__ = [
     "Agreeing",
     "Body",
     "Contest",
+    "FloatArray",
     "IntArray",
     "Noise",
     "OpenDPNoise",
     "Perturbation",
     "Roots",
     "Selection",
+    "Steps",
     "SystemNoise",
     "Tables",
+    "Walk",
+    "Walked",
     "deviations",
     "exponential_probabilities",
     "laplace_half_width",

@@ -9,15 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from bocage.mechanisms.knorm import Body, Perturbation
+    from bocage.mechanisms.walk import Walk
 
+T = TypeVar("T")
 IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
 
 
 class Adjacency(StrEnum):
@@ -73,3 +76,6 @@ class Noise(Protocol):
 
     def perturb(self, bodies: Sequence[Body]) -> Perturbation:
         """Draw real-valued noise on tables, as digits that can be refined; see `knorm`."""
+
+    def walk(self, walk: Walk[T], rate: Fraction, total: float) -> T:
+        """Draw what a walk leads to, with P proportional to prior * exp(rate * score), exactly."""

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from bocage.errors import EpsilonError, NoiseError
-from bocage.mechanisms.base import Contest, IntArray, Selection
+from bocage.mechanisms.base import Contest, IntArray, Selection, T
 from bocage.mechanisms.knorm import Body, Perturbation
 from bocage.mechanisms.system import check_scale
+from bocage.mechanisms.walk import Walk
 
 
 class OpenDPNoise:
@@ -65,6 +66,18 @@ class OpenDPNoise:
         raise NoiseError(
             "OpenDP has no noise on the body in which a record moves tables, which the additive "
             "model and tables of counts need. Use the noise provider 'system' for them."
+        )
+
+    def walk(
+        self,
+        walk: Walk[T],  # noqa: ARG002 - likewise
+        rate: Fraction,  # noqa: ARG002 - likewise
+        total: float,  # noqa: ARG002 - likewise
+    ) -> T:
+        """Refuse: OpenDP selects from candidates that are listed."""
+        raise NoiseError(
+            "OpenDP has no draw of whole trees: it selects from candidates that are listed, and "
+            "there are too many. Use the noise provider 'system' for it."
         )
 
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from bocage.errors import EpsilonError
-from bocage.mechanisms.base import Contest, IntArray, Selection
+from bocage.mechanisms.base import Contest, IntArray, Selection, T
 from bocage.mechanisms.exponential import select_exponential
 from bocage.mechanisms.knorm import Body, Perturbation
 from bocage.mechanisms.laplace import LARGEST_INT64_SCALE, draw_laplace
 from bocage.mechanisms.permute_and_flip import select_permute_and_flip
 from bocage.mechanisms.response import randomize_response
 from bocage.mechanisms.rng import RandomBits
+from bocage.mechanisms.walk import Walk, draw_walk
 
 
 class SystemNoise:
@@ -50,6 +51,10 @@ class SystemNoise:
     def perturb(self, bodies: Sequence[Body]) -> Perturbation:
         """Draw noise on tables; see `knorm` for its density."""
         return Perturbation(bodies, self._source)
+
+    def walk(self, walk: Walk[T], rate: Fraction, total: float) -> T:
+        """Draw what a walk leads to; see `draw_walk` for the guarantee."""
+        return draw_walk(walk, rate, total, self._source)
 
 
 def check_scale(scale: Fraction) -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from bocage.mechanisms import Contest, Noise, Selection, Tables
+from bocage.mechanisms import Contest, Noise, Selection, Tables, Walked
 
 Need = Callable[[Noise], object]  # raises what the provider will raise
 
@@ -21,3 +21,8 @@ def weights(noise: Noise) -> object:
 def tables(noise: Noise) -> object:
     """Noise on the tables of an additive model."""
     return noise.perturb([Tables(Fraction(1), (2,))])
+
+
+def walks(noise: Noise) -> object:
+    """A draw of whole trees."""
+    return noise.walk(lambda _: Walked(0, 0, (1, 1)), Fraction(1), 0.0)
