@@ -11,6 +11,7 @@
     │   ├── BudgetExceeded   the charge does not fit; nothing was charged and no row was read
     │   ├── ScopeClosed      the table or the analyst is frozen or revoked
     │   ├── LedgerBusy       another process holds the ledger for too long; nothing was charged
+    │   ├── AnswerLost       paid for before the machine went down; it is not drawn a second time
     │   └── LedgerCorrupt    the chain of entries does not verify
     ├── NoiseError           the noise provider does not offer what the question needs
     ├── EngineError          opaque by design: the charge stands, the reason is in the owner's log
@@ -98,6 +99,10 @@ class ScopeClosed(LedgerError):
 
 class LedgerBusy(LedgerError):
     """Another process holds the ledger for too long. Nothing was charged."""
+
+
+class AnswerLost(LedgerError):
+    """Under this key was charged before the machine went down, and the answer may have been given."""
 
 
 class LedgerCorrupt(LedgerError):

@@ -28,8 +28,8 @@ def events(monkeypatch):
     happened = []
     charge, answer = LedgerAccount.enter, DuckDBEngine.answer
 
-    def charges(self, *arguments):
-        number = charge(self, *arguments)
+    def charges(self, *arguments, **more):
+        number = charge(self, *arguments, **more)
         happened.append("charge")
         return number
 

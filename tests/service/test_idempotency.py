@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from running import Inside, count
 
-from bocage.accounting import LedgerAccount
+from bocage.accounting import LedgerAccount, boot
 from bocage.errors import RequestConflict
 from bocage.service.records import Records
 from bocage.service.store import open_store
@@ -69,7 +69,7 @@ def test_a_request_that_died_after_its_charge_is_finished_by_its_repetition(
     service = Inside(made.opened())
     with monkeypatch.context() as broken:
 
-        def dies(*_):
+        def dies(*_, **__):
             raise OSError("the process would be gone here")
 
         broken.setattr(LedgerAccount, "store_answer", dies)
@@ -81,6 +81,66 @@ def test_a_request_that_died_after_its_charge_is_finished_by_its_repetition(
     assert spent(service.client, ann) == "0.5"
     assert send(service.client, ann, "k1", count(fresh=fresh)).json() == found.json()
     service.stop()
+
+
+@pytest.fixture
+def restart(tmp_path, monkeypatch):
+    """Start the machine anew."""
+
+    def start(name):
+        monkeypatch.setattr(boot, "PATH", tmp_path / name)
+        boot.PATH.write_text(name)
+
+    start("first")
+    return start
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_an_answer_that_may_have_gone_down_with_the_machine_is_not_drawn_again(
+    made, serve, ann, restart, fresh
+):
+    with pytest.MonkeyPatch.context() as lossy:  # what the kernel had not written yet
+        lossy.setattr(LedgerAccount, "store_answer", lambda _, key, body, *more, **rest: body)
+        given = send(serve(), ann, "k1", count(fresh=fresh))
+    assert given.status_code == 200
+    restart("second")
+    forget_keys(made)
+    client = serve()
+    for _ in range(2):
+        lost = send(client, ann, "k1", count(fresh=fresh))
+        assert (lost.status_code, lost.json()["error"]["code"]) == (409, "answer_lost")
+        assert "new idempotency key" in lost.json()["error"]["hint"]
+    assert spent(client, ann) == "0.5"
+    assert send(client, ann, "k2", count(fresh=fresh)).status_code == 200
+    assert spent(client, ann) == "1"
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_an_answer_that_was_kept_is_given_again_after_a_start_of_the_machine(
+    made, serve, ann, restart, fresh
+):
+    first = send(serve(), ann, "k1", count(fresh=fresh))
+    restart("second")
+    forget_keys(made)
+    client = serve()
+    assert send(client, ann, "k1", count(fresh=fresh)).json() == first.json()
+    assert spent(client, ann) == "0.5"
+
+
+def test_questions_under_a_key_wait_for_the_disk_once_and_others_twice(serve, ann, monkeypatch):
+    lasting = []
+    store = LedgerAccount.store_answer
+
+    def noted(self, *given, **more):
+        lasting.append(more["lasting"])
+        return store(self, *given, **more)
+
+    monkeypatch.setattr(LedgerAccount, "store_answer", noted)
+    client = serve()
+    assert send(client, ann, "k1", count(fresh=True)).status_code == 200
+    assert send(client, ann, "k2", count("0.25")).status_code == 200
+    assert client.post(QUERY, json=count("0.125"), headers=ann).status_code == 200
+    assert lasting == [False, False, True]
 
 
 def forget_keys(made):

@@ -57,9 +57,11 @@ class LedgerAccount:
     def charge(self, epsilon: Epsilon, memo: str, request: str | None = None) -> int:
         return self.enter(epsilon, memo, request).number
 
-    def enter(self, epsilon: Epsilon, memo: str, request: str | None = None) -> Entry:
+    def enter(
+        self, epsilon: Epsilon, memo: str, request: str | None = None, *, lasting: bool = True
+    ) -> Entry:
         """Charge as `charge` does; return the whole entry."""
-        return self._ledger.charge(self._scope, epsilon, memo, request)
+        return self._ledger.charge(self._scope, epsilon, memo, request, lasting=lasting)
 
     def reserve(self, epsilon: Epsilon, memo: str) -> MemoryAccount:
         """Charge `epsilon` as one entry; the pieces spent of it do not wait for the disk.
@@ -83,8 +85,16 @@ class LedgerAccount:
     def remaining(self) -> Epsilon:
         return self._ledger.remaining(self._scope)
 
-    def store_answer(self, key: str, body: bytes, number: int, also: str | None = None) -> bytes:
-        return self._ledger.store_answer(self._scope, key, body, number, also)
+    def store_answer(
+        self,
+        key: str,
+        body: bytes,
+        number: int,
+        also: str | None = None,
+        *,
+        lasting: bool = True,
+    ) -> bytes:
+        return self._ledger.store_answer(self._scope, key, body, number, also, lasting=lasting)
 
     def stored_answer(self, key: str) -> bytes | None:
         return self._ledger.stored_answer(self._scope, key)

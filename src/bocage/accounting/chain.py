@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from bocage.accounting import algebra
+from bocage.accounting import algebra, boot
 from bocage.accounting.algebra import Action, Balance, State
 from bocage.accounting.entry import (
     BEFORE_ALL,
@@ -58,6 +58,7 @@ def append(
     *,
     memo: str = "",
     request: str | None = None,
+    lasting: bool = True,
 ) -> Entry:
     """Check an action against the balances on its path, and record both."""
     check_memo(memo)
@@ -66,10 +67,15 @@ def append(
         if first is not None:
             _require_same(first, action, amount, memo)
             algebra.require_open(line(run, scope))
+            if not lasting:
+                boot.require_this(run, first)
             return first.again()
     # Nobody else writes in this transaction: what it has appended itself is not read again.
     known: dict[Any, Any] = getattr(run, "known", {})
-    previous: Entry = known.get(Entry) or last_entry(run)
+    previous: Entry | None = known.get(Entry)
+    if previous is None:
+        previous = last_entry(run)
+        boot.note(run, previous.number + 1)
     lineage = scope.lineage
     path = [known[s] for s in lineage] if known.keys() >= set(lineage) else line(run, scope)
     changed = algebra.transition(action, path, amount)

@@ -22,10 +22,11 @@ _here = threading.local()
 class Change:
     """What somebody wants to write; without a body, a thread writes by itself when its turn comes."""
 
-    __slots__ = ("body", "error", "leader", "result", "wake")
+    __slots__ = ("body", "error", "lasting", "leader", "result", "wake")
 
-    def __init__(self, body: Callable[[Run], Any] | None) -> None:
+    def __init__(self, body: Callable[[Run], Any] | None, *, lasting: bool = True) -> None:
         self.body = body
+        self.lasting = lasting  # whether it has to survive the end of the machine
         self.result: Any = None
         self.error: Exception | None = None
         self.leader: Change | None = None  # whose thread makes the change
@@ -58,10 +59,11 @@ class _Runner:
     leave to each other what they have written and need not read again.
     """
 
-    __slots__ = ("connection", "known", "run", "wrote")
+    __slots__ = ("boot", "connection", "known", "run", "wrote")
 
     def __init__(self, store: Store, connection: Any) -> None:
         self.run = store.run
+        self.boot = store.boot
         self.connection = connection
         self.wrote = False
         self.known: dict[Any, Any] = {}
@@ -92,13 +94,15 @@ class Writers:
         self._leader: Change | None = None  # who has the turn
         self._queue: deque[Change] = deque()
 
-    def do(self, body: Callable[[Run], T]) -> T:
+    def do(self, body: Callable[[Run], T], *, lasting: bool = True) -> T:
         """Run `body` in a transaction, in this thread or another; return when it is durable.
+
+        One that need not be lasting is not lost with a process, but perhaps with the machine.
 
         The body may be run again, if another that shares the transaction spoils it: it changes
         nothing but the store.
         """
-        mine = Change(body)
+        mine = Change(body, lasting=lasting)
         wait = getattr(_here, "wait", None)
         if wait is None:
             self.make([mine])
@@ -211,9 +215,10 @@ class Writers:
         )
         try:
             while group:
-                connection = store.begin_writing()
+                lasting = any(change.lasting for change in group)
+                connection = store.begin_writing(lasting=lasting)
                 try:
-                    sound = self._change(_Runner(store, connection), group)
+                    sound = self._change(_Runner(store, connection), group, lasting=lasting)
                 except BaseException:
                     store.roll_back(connection)
                     raise
@@ -231,10 +236,10 @@ class Writers:
             for task in group:
                 task.settle(failure)
 
-    def _change(self, run: _Runner, group: list[Change]) -> bool:
+    def _change(self, run: _Runner, group: list[Change], *, lasting: bool) -> bool:
         """Make all changes; who fails leaves the group. False if it may have left traces."""
         turns = made = 0
-        while made < len(group) or self._take_in(group, MOST_TOGETHER - turns):
+        while made < len(group) or self._take_in(group, MOST_TOGETHER - turns, lasting=lasting):
             task = group[made]
             turns += 1
             run.wrote = False
@@ -253,10 +258,13 @@ class Writers:
                 made += 1
         return True
 
-    def _take_in(self, group: list[Change], room: int) -> bool:
+    def _take_in(self, group: list[Change], room: int, *, lasting: bool = True) -> bool:
+        """Take in those who wait, up to one who needs more than this transaction gives."""
         before = len(group)
         with self._lock:
             while self._queue and self._queue[0].body and len(group) < before + room:
+                if self._queue[0].lasting and not lasting:
+                    break
                 self._queue[0].leader = self._leader
                 group.append(self._queue.popleft())
         return len(group) > before

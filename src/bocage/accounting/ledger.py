@@ -72,7 +72,13 @@ class Ledger:
     # What a question does
 
     def charge(
-        self, scope: Scope, epsilon: Epsilon, memo: str, request: str | None = None
+        self,
+        scope: Scope,
+        epsilon: Epsilon,
+        memo: str,
+        request: str | None = None,
+        *,
+        lasting: bool = True,
     ) -> Entry:
         """Charge a scope, durably, before the question reads a row.
 
@@ -87,33 +93,51 @@ class Ledger:
         request
             A key of the caller. Under the same key and scope, the same charge is made once: its
             first entry comes back with `repeated` set, unless the scope is closed by now.
+        lasting
+            Off if the answer will be kept by a `store_answer` that is not lasting either. Then the
+            charge is repeated in the same run of the machine only.
 
         Raises
         ------
         BudgetExceeded, ScopeClosed, LedgerBusy, LedgerCorrupt
             Nothing was charged.
+        AnswerLost
+            The charge was made in another run of the machine, and is not `lasting`. Only an answer
+            that `stored_answer` finds may be released.
 
         Privacy
         -------
         An entry pays for one released value. After a repeated one release nothing but what
         `store_answer` returns: it gives everybody the value that was stored first.
         """
-        return self._record(Action.CHARGE, scope, Epsilon.of(epsilon), memo, request)
+        amount = Epsilon.of(epsilon)
+        return self._record(Action.CHARGE, scope, amount, memo, request, lasting=lasting)
 
     def store_answer(
-        self, scope: Scope, key: str, body: bytes, number: int, also: str | None = None
+        self,
+        scope: Scope,
+        key: str,
+        body: bytes,
+        number: int,
+        also: str | None = None,
+        *,
+        lasting: bool = True,
     ) -> bytes:
         """Keep an answer for which entry `number` paid; return the one that is kept under `key`.
 
-        With `also`, it is kept under that key as well, unless there is an answer already.
+        With `also`, it is kept under that key as well, unless there is an answer already. One that
+        is not `lasting` waits for no disk where the ledger knows the runs of the machine: it
+        survives all processes, but perhaps not the machine.
 
         Privacy
         -------
         The first answer under a key is kept for good. Release the returned one, and one charge
-        never pays for two draws of noise, even if two processes computed the same question.
+        never pays for two draws of noise, even if two processes computed the same question. If one
+        that is not `lasting` goes down with the machine, such a `charge` refuses its request.
         """
         return self._store.do(
-            lambda run: chain.store_answer(run, scope, key, body, number, also=also)
+            lambda run: chain.store_answer(run, scope, key, body, number, also=also),
+            lasting=lasting or not self._store.boot,
         )
 
     def stored_answer(self, scope: Scope, key: str) -> bytes | None:
@@ -199,10 +223,19 @@ class Ledger:
             return chain.line(run, scope)
 
     def _record(
-        self, action: Action, scope: Scope, amount: Epsilon, memo: str, request: str | None = None
+        self,
+        action: Action,
+        scope: Scope,
+        amount: Epsilon,
+        memo: str,
+        request: str | None = None,
+        *,
+        lasting: bool = True,
     ) -> Entry:
         return self._store.do(
-            lambda run: chain.append(run, action, scope, amount, memo=memo, request=request)
+            lambda run: chain.append(
+                run, action, scope, amount, memo=memo, request=request, lasting=lasting
+            )
         )
 
     def _open(self, scope: Scope, cap: Epsilon | None) -> Scope:

@@ -11,17 +11,24 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from bocage.accounting.entry import VERSION
+from bocage.accounting import boot
 from bocage.accounting.group import patience
 from bocage.accounting.store import Run, Store, Value
 from bocage.accounting.tables import APPEND_ONLY, statements
 from bocage.errors import LedgerBusy, LedgerCorrupt, LedgerError
 
 APPLICATION = 0x626F6361  # "boca", in the header of the file
+FORMAT = 2  # since 2, a ledger records the runs of the machine
 
 _LOOK_SECONDS = 0.001  # how long SQLite itself waits for a lock before it says so
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+class Connection(sqlite3.Connection):
+    """A connection that knows how its commits end."""
+
+    lasting = True  # whether a commit waits for the disk
 
 
 class SQLiteStore(Store):
@@ -38,7 +45,7 @@ class SQLiteStore(Store):
         self.timeout_seconds = timeout_seconds
         super().__init__()
 
-    def connect(self) -> sqlite3.Connection:
+    def connect(self) -> Connection:
         # mode=rw: a ledger that was moved away must not come back silently as an empty one
         connection = sqlite3.connect(
             f"{self.path.as_uri()}?mode=rw",
@@ -46,6 +53,7 @@ class SQLiteStore(Store):
             timeout=_LOOK_SECONDS,
             isolation_level=None,
             check_same_thread=False,
+            factory=Connection,
         )
         try:  # the file may be locked for a moment: by who opens it first, or closes it last
             self.run(connection, "PRAGMA synchronous = FULL", ())
@@ -56,6 +64,12 @@ class SQLiteStore(Store):
             connection.close()
             raise
         return connection
+
+    def prepare(self, connection: Connection, *, lasting: bool) -> None:
+        if connection.lasting != lasting:
+            level = "FULL" if lasting else "NORMAL"
+            self.run(connection, f"PRAGMA synchronous = {level}", ())
+            connection.lasting = lasting
 
     def run(
         self, connection: sqlite3.Connection, sql: str, values: tuple[Value, ...]
@@ -115,11 +129,12 @@ class SQLiteStore(Store):
             raise self.explain(error, committing=False) from error
         if application != APPLICATION:
             raise LedgerError(f"{self.path} is not a ledger.")
-        if version > VERSION:
+        if version > FORMAT:
             raise LedgerError(
                 f"{self.path} was written by a newer Bocage (format {version}, this one reads "
-                f"{VERSION}). Upgrade."
+                f"{FORMAT}). Upgrade."
             )
+        self.boot = boot.current() if version == FORMAT else None
 
 
 def create(path: str | os.PathLike[str], fill: Callable[[Run], None]) -> None:
@@ -156,11 +171,12 @@ def _prepare(connection: sqlite3.Connection, fill: Callable[[Run], None]) -> Non
     run("PRAGMA journal_mode = WAL")
     run("PRAGMA synchronous = FULL")
     run(f"PRAGMA application_id = {APPLICATION}")
-    run(f"PRAGMA user_version = {VERSION}")
+    run(f"PRAGMA user_version = {FORMAT}")
     run("BEGIN IMMEDIATE")
     for statement in statements(integer="INTEGER", blob="BLOB", strict=" STRICT"):
         run(statement)
-    for table in APPEND_ONLY:
+    run("CREATE TABLE boots (number INTEGER PRIMARY KEY, boot TEXT NOT NULL) STRICT")
+    for table in (*APPEND_ONLY, "boots"):
         for event in ("UPDATE", "DELETE"):
             run(
                 f"CREATE TRIGGER {table}_refuse_{event.lower()} BEFORE {event} ON {table} "

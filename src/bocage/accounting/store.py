@@ -32,6 +32,7 @@ class Store(ABC):
     """
 
     at_hand: ClassVar[bool] = False  # a local file: only the disk is waited for
+    boot: str | None = None  # the run of the machine, where a ledger records it: see `boot.py`
     begin_write: ClassVar[str]
     begin_read: ClassVar[str]
     take_lock: ClassVar[str]  # what takes the write lock, if beginning to write does not
@@ -66,6 +67,9 @@ class Store(ABC):
     def run(self, connection: Any, sql: str, values: tuple[Value, ...]) -> list[tuple[Any, ...]]:
         """Run SQL with `?` for values."""
 
+    def prepare(self, connection: Any, *, lasting: bool) -> None:  # noqa: B027 - for those that can
+        """Before a transaction: let its commit wait for the disk, or not if it need not last."""
+
     @abstractmethod
     def lost(self, connection: Any) -> bool:
         """Whether the server has hung up on a connection."""
@@ -82,13 +86,14 @@ class Store(ABC):
         """Hold the write lock; on leaving, the changes are durable, or none was made."""
         return self._writers.write()
 
-    def do(self, body: Callable[[Run], T]) -> T:
+    def do(self, body: Callable[[Run], T], *, lasting: bool = True) -> T:
         """Run `body` as in `write` and return its result, cheaply where many threads write.
 
         Threads that write at the same time share a transaction; each can still fail alone. The
-        body may run in another thread, and more than once until one commit keeps it.
+        body may run in another thread, and more than once until one commit keeps it. What need not
+        be `lasting` may be lost with the machine, but not with a process.
         """
-        return self._writers.do(body)
+        return self._writers.do(body, lasting=lasting)
 
     def look(self, sql: str, *values: Value) -> list[tuple[Any, ...]]:
         """Run one statement that reads: it sees one consistent state without a transaction."""
@@ -99,7 +104,7 @@ class Store(ABC):
     @contextmanager
     def read(self) -> Iterator[Run]:
         """See one consistent state, without waiting for writers."""
-        connection = self._begin(self.begin_read)
+        connection, _ = self._first(self.begin_read, ())
         try:
             yield lambda sql, *values: self.run(connection, sql, values)
             self.run(connection, "COMMIT", ())
@@ -112,9 +117,9 @@ class Store(ABC):
         else:
             self.give_back(connection)
 
-    def begin_writing(self) -> Any:
+    def begin_writing(self, *, lasting: bool = True) -> Any:
         """A connection in a transaction that holds the write lock; give it back or discard it."""
-        connection = self._begin(self.begin_write)
+        connection, _ = self._first(self.begin_write, (), lasting=lasting)
         try:
             if self.take_lock:
                 self.run(connection, self.take_lock, ())
@@ -125,10 +130,9 @@ class Store(ABC):
             raise
         return connection
 
-    def _begin(self, begin: str) -> Any:
-        return self._first(begin, ())[0]
-
-    def _first(self, sql: str, values: tuple[Value, ...]) -> tuple[Any, list[tuple[Any, ...]]]:
+    def _first(
+        self, sql: str, values: tuple[Value, ...], *, lasting: bool = True
+    ) -> tuple[Any, list[tuple[Any, ...]]]:
         """Run the first statement on an idle connection, or on a new one.
 
         One that a restarted server has dropped is replaced.
@@ -136,6 +140,7 @@ class Store(ABC):
         while True:
             connection, reused = self._take()
             try:
+                self.prepare(connection, lasting=lasting)
                 rows = self.run(connection, sql, values)
             except BaseException as error:
                 self.discard(connection)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bocage.accounting import LedgerAccount, MemoryAccount, Scope
 from bocage.epsilon import Epsilon
+from bocage.errors import AnswerLost
 
 
 def nothing(entry: int) -> None:
@@ -45,6 +46,14 @@ class Admission:
     kept: bytes | None = None
 
     @property
+    def lasting(self) -> bool:
+        """Whether the answer has to outlive the machine: one that a request finds again need not.
+
+        If it goes down with the machine, the ledger refuses the request from then on.
+        """
+        return self.request is None
+
+    @property
     def name(self) -> str:
         """The key under which the answer to the request is kept."""
         return f"request {self.digest} {self.request}"
@@ -71,14 +80,25 @@ class WatchedAccount:
 
     def charge(self, epsilon: Epsilon, memo: str, request: str | None = None) -> int:
         admission = self._admission
-        entry = self._account.enter(epsilon, memo, request or admission.request)
-        if entry.repeated and admission.keep:
-            admission.kept = self._account.stored_answer(admission.name)
-            if admission.kept is not None:
-                raise Answered
+        try:
+            entry = self._account.enter(
+                epsilon, memo, request or admission.request, lasting=admission.lasting
+            )
+        except AnswerLost:
+            self._find_kept()
+            raise
+        if entry.repeated:
+            self._find_kept()
         admission.entry, admission.left = entry.number, entry.left
         admission.admitted(entry.number)
         return entry.number
+
+    def _find_kept(self) -> None:
+        admission = self._admission
+        if admission.keep:
+            admission.kept = self._account.stored_answer(admission.name)
+            if admission.kept is not None:
+                raise Answered
 
     def reserve(self, epsilon: Epsilon, memo: str) -> MemoryAccount:
         number = self.charge(epsilon, memo)
@@ -98,10 +118,11 @@ class WatchedAccount:
         return self._account.remaining() if left is None else left
 
     def store_answer(self, key: str, body: bytes, number: int, also: str | None = None) -> bytes:
+        lasting = self._admission.lasting
         if not self._admission.keep:
-            return self._account.store_answer(key, body, number, also)
-        name = self._admission.name  # one wait for the disk, not two
-        kept = self._account.store_answer(name, body, number, also=key)
+            return self._account.store_answer(key, body, number, also, lasting=lasting)
+        name = self._admission.name  # one transaction, not two
+        kept = self._account.store_answer(name, body, number, also=key, lasting=lasting)
         if kept != body:
             self._admission.kept = kept
         return kept

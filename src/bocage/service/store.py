@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bocage.accounting.postgres import PostgresStore
-from bocage.accounting.sqlite import SQLiteStore
+from bocage.accounting.sqlite import Connection, SQLiteStore
 from bocage.accounting.store import Run, Store, Value
 from bocage.errors import LedgerError, ServiceError
 
@@ -76,7 +76,7 @@ class _File(SQLiteStore):
         self._durable = durable
         super().__init__(path, timeout_seconds=TIMEOUT_SECONDS)
 
-    def connect(self) -> sqlite3.Connection:
+    def connect(self) -> Connection:
         connection = super().connect()
         if not self._durable:
             connection.execute("PRAGMA synchronous = NORMAL")
