@@ -12,7 +12,7 @@ from load import load
 from running import Inside, count
 
 from bocage.accounting import Action
-from bocage.service import direct
+from bocage.service import bodies, direct
 from bocage.service.crew import Crew
 
 QUERY = "/v1/tables/people/query"
@@ -46,6 +46,26 @@ def test_both_ways_say_the_same(made, ann, monkeypatch, name):
         assert [reply[1].pop("cost") for reply in replies] == ["0.5", "0"]
         replies = [(status, body, None) for status, body, _ in replies]
     assert replies[0] == replies[1]
+
+
+def test_a_body_that_came_before_is_read_once_and_a_long_one_is_not_kept(
+    serve, ann, bob, monkeypatch
+):
+    read = []
+    parse = bodies.parse
+    monkeypatch.setattr(bodies, "parse", lambda *given: read.append(given) or parse(*given))
+    direct._request_kept.cache_clear()
+    client, long = serve(), count("0.25", {"op": "where", "predicate": "age >= 3" + " " * 5000})
+    replies = [
+        client.post(QUERY, json=body, headers=who)
+        for body in (count("0.5"), long)
+        for who in (ann, bob, ann)
+    ]
+    assert [reply.status_code for reply in replies] == [200] * 6
+    kinds = [reply.json()["kind"] for reply in replies]
+    assert kinds == ["release", "release", "stored"] * 2  # each analyst has an own account
+    assert len(read) == 1 + 3
+    assert direct._request_kept.cache_info().maxsize == direct._MOST_KEPT
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])

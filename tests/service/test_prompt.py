@@ -14,7 +14,7 @@ from running import Inside, Made, bearer, count
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from bocage.service import prompt
-from bocage.service.prompt import LONGEST_HEAD, FairLoop, PromptProtocol
+from bocage.service.prompt import LONGEST_HEAD, FairLoop, PromptProtocol, _Together
 from bocage.service.serving import PlainFormatter
 
 
@@ -35,6 +35,48 @@ def test_a_connection_on_a_shared_socket_sends_at_once(monkeypatch):
         assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0
         PromptProtocol.connection_made(PromptProtocol.__new__(PromptProtocol), Transport(line))
         assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+
+
+class Written:
+    """A transport that notes what is written when."""
+
+    def __init__(self):
+        self.found = []
+
+    def write(self, data):
+        self.found.append(data)
+
+    def close(self):
+        self.found.append("closed")
+
+
+def written(*steps):
+    """What leaves in one piece: a step writes, ends a turn of the loop ("turn") or closes."""
+
+    async def main():
+        line = Written()
+        together = _Together(line)
+        for step in steps:
+            if step == "turn":
+                await asyncio.sleep(0)
+            elif step == "close":
+                together.close()
+            else:
+                together.write(step)
+        return line.found
+
+    with ThreadPoolExecutor(1) as pool:  # this thread may have an event loop already: a browser's
+        return pool.submit(lambda: asyncio.run(main())).result()
+
+
+def test_the_head_of_an_answer_leaves_with_its_body():
+    head, body = b"HTTP/1.1 200 OK\r\n\r\n", b"42"
+    assert written(head, body, "turn") == [head + body]
+    assert written(head, body, b"43", "turn") == [head + body, b"43"]
+    assert written(head, "turn", body) == [head, body]  # a body that is not there yet
+    assert written(head, "close") == [head, "closed"]
+    assert written(head, body, "close", "turn") == [head + body, "closed"]
+    assert written(head, head, body, "turn", "turn") == [head + head, body]
 
 
 class Closing(asyncio.Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -24,6 +25,11 @@ class Document(BaseModel):
     """Something that travels: no member too many, no type guessed."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @cached_property
+    def written(self) -> str:
+        """The document in one way of writing, whichever it came in."""
+        return self.model_dump_json()
 
 
 # Plans

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _PATH = re.compile(rf"/v1/tables/({wire.NAME_PATTERN})/query")
 _LIGHT, _MOST_LIGHT_STEPS = {"noisy_count", "noisy_sum", "noisy_avg"}, 8
+_LONGEST_KEPT, _MOST_KEPT = 2**12, 256  # bodies that are not read again
 _HEADER, _KEY = b"idempotency-key", re.compile(wire.KEY_PATTERN)
 
 
@@ -119,8 +120,15 @@ def _read(scope: MutableMapping[str, Any], body: bytes, depth: int) -> _Asked | 
     keys = [value.decode("latin-1") for name, value in scope["headers"] if name == _HEADER]
     if kinds != [b"application/json"] or len(keys) > 1 or not all(map(_KEY.fullmatch, keys)):
         return None
+    request = (_request_kept if len(body) <= _LONGEST_KEPT else _request)(body, depth)
+    return None if request is None else _Asked(place[1], request, keys[0] if keys else None)
+
+
+def _request(body: bytes, depth: int) -> wire.QueryRequest | None:
     try:
-        request = wire.QueryRequest.model_validate(bodies.parse(body, depth))
+        return wire.QueryRequest.model_validate(bodies.parse(body, depth))
     except (bodies.Refused, ValidationError):
         return None
-    return _Asked(place[1], request, keys[0] if keys else None)
+
+
+_request_kept = lru_cache(_MOST_KEPT)(_request)

@@ -81,6 +81,6 @@ def _tree(model: Released, number: int) -> Tree:
 
 def ask(here: Asked, question: wire.Ask, *, fresh: bool) -> Answer:
     """Ask one question at a place."""
-    arguments: dict[str, Any] = question.model_dump(exclude={"kind"})
+    arguments: dict[str, Any] = {name: value for name, value in question if name != "kind"}
     answer: Answer = getattr(here, question.kind)(**arguments, fresh=fresh)
     return answer

@@ -16,12 +16,39 @@ _TOO_LONG = (
 )
 
 
+class _Together:
+    """A transport that sends the head of an answer together with what follows: who waits for the
+    answer wakes up once."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport, self._head = transport, b""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if self._head or not data.startswith(b"HTTP/"):
+            head, self._head = self._head, b""
+            self._transport.write(head + data)
+        else:
+            self._head = data
+            asyncio.get_running_loop().call_soon(self._send_head)  # if nothing follows at once
+
+    def close(self) -> None:
+        self._send_head()
+        self._transport.close()
+
+    def _send_head(self) -> None:
+        if self._head:
+            self.write(b"")
+
+
 class PromptProtocol(HttpToolsProtocol):
     """HTTP without Nagle's algorithm, also on sockets that worker processes share, and with limits.
 
     asyncio switches it off only where a socket says that it is TCP, which a shared one does not.
-    Head and body of an answer are written apart: the body would wait some 40 ms until the client
-    has acknowledged the head.
+    Where head and body of an answer are written apart, the body would wait some 40 ms until the
+    client has acknowledged the head.
 
     The parser itself takes a head of any length for any time.
     """
@@ -33,7 +60,7 @@ class PromptProtocol(HttpToolsProtocol):
         line = transport.get_extra_info("socket")
         if line is not None and line.family in {socket.AF_INET, socket.AF_INET6}:
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        super().connection_made(transport)
+        super().connection_made(_Together(transport))  # type: ignore[arg-type] # as one
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:

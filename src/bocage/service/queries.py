@@ -160,5 +160,5 @@ def dry_rows(service: Service, asked: int | None) -> int:
 
 def digest_of(table: str, request: wire.Document) -> str:
     """What a request is, for its idempotency key."""
-    content = f"{type(request).__name__} {table} {request.model_dump_json()}"
+    content = f"{type(request).__name__} {table} {request.written}"
     return hashlib.sha256(content.encode()).hexdigest()
