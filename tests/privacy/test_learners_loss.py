@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from itertools import combinations_with_replacement, product
+from math import log
 
 import numpy as np
 import pytest
@@ -27,6 +29,7 @@ from bocage.mechanisms import (
 )
 from bocage.private.count import Count
 from bocage.private.desk import LiveDesk
+from bocage.private.ensemble import Ensemble
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Categorical, Numeric, Schema
@@ -83,6 +86,27 @@ class Script:
             self.log += float(PROBABILITIES[selection](contest)[index].ln())
         return np.array(chosen)
 
+    def walk(self, walk, rate, total):
+        walked = walk(ScriptedSteps(self))
+        odds = log(Fraction(*walked.odds))
+        self.log += odds + float(rate * walked.score) - total
+        return walked.outcome
+
+
+@dataclass(frozen=True)
+class ScriptedSteps:
+    """The choices of a walk, as lines."""
+
+    script: Script
+
+    def choose(self, weights):
+        return self.script.line(range(len(weights)))
+
+    def choose_each(self, weights):
+        return np.array(
+            self.script.line(list(product(range(weights.shape[1]), repeat=len(weights))))
+        )
+
 
 @dataclass(frozen=True)
 class ScriptedDesk(LiveDesk):
@@ -91,11 +115,17 @@ class ScriptedDesk(LiveDesk):
     def draw(self, query, place, account, finish):
         account.charge(query.epsilon, query.words())
         (tally,) = self.engine.answer([query.question(place)])
-        if tally.columns and not isinstance(query, Count):
+        if isinstance(query, Ensemble):
+            self.noise.exact = tally.totals.ravel()
+        elif tally.columns and not isinstance(query, Count):
             self.noise.exact = next(iter(tally.columns.values())).ravel()
         else:
             self.noise.exact = tally.totals.sum(axis=1)
         return finish(tally, self.terms, self.noise)
+
+    @staticmethod
+    def _guarded(work):  # a line that is missing is no failure
+        return work()
 
 
 def log_probability(learner, schema, rows, lines, *, epsilon=EPSILON, adjacency="add_remove"):

@@ -10,7 +10,7 @@ Rows that are in no cell go to one more cell at the end, which nobody reads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -18,18 +18,19 @@ import numpy as np
 from bocage.engine.router import DE_BRUIJN
 from bocage.plan import OUTSIDE
 
+F = TypeVar("F", bound=Callable[..., Any])
 STRIP = 8192
 _MULTIPLIER = np.uint64(DE_BRUIJN)
 NOWHERE = np.int32(OUTSIDE)
 _TOP_SIX = np.uint64(58)
 
 
-def compiled(function: Callable[..., None]) -> Callable[..., None]:
+def compiled(function: F) -> F:
     """Compile on first use, and store the result where that is possible."""
     try:
-        return cast("Callable[..., None]", numba.njit(cache=True, nogil=True)(function))
+        return cast("F", numba.njit(cache=True, nogil=True)(function))
     except RuntimeError:  # no directory is writable: compile again in every process
-        return cast("Callable[..., None]", numba.njit(nogil=True)(function))
+        return cast("F", numba.njit(nogil=True)(function))
 
 
 @compiled

@@ -245,7 +245,7 @@ class ReadableTreeClassifier(PrivateClassifier):
         The public domain: a :class:`~bocage.Schema` or its file. Not needed for a PrivateTable.
     epsilon
         What a fit costs.
-    rows, leaves, attributes
+    rows, leaves, attributes, drawn
         As in :class:`~bocage.learners.ReadableTree`.
     """
 
@@ -259,12 +259,14 @@ class ReadableTreeClassifier(PrivateClassifier):
         rows: int | None = None,
         leaves: int = 1024,
         attributes: Sequence[str] | None = None,
+        drawn: bool = True,
     ) -> None:
         self.schema = schema
         self.epsilon = epsilon
         self.rows = rows
         self.leaves = leaves
         self.attributes = attributes
+        self.drawn = drawn
 
 
 class AdditiveClassifier(PrivateClassifier):

@@ -111,7 +111,7 @@ class Auto(Learner):
         return True
 
     def needs(self, schema: Schema) -> tuple[Need, ...]:  # noqa: ARG002 - whatever it says
-        return (needs.tables,)
+        return (needs.tables, needs.walks)
 
     def fit(
         self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet

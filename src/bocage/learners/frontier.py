@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, log2
 
@@ -57,13 +57,34 @@ class OpenNode:
                 values = () if whole else left if len(left) > 2 else left[:1]
                 found.append(Candidate(name, values=values))
             else:
-                low, high = self._live(schema, name)
-                if name not in cuts:
-                    step = 2 ** max(ceil(log2((high - low) / thresholds)), 0)
-                    found.append(Candidate(name, low + 1, high, step=step))
-                elif inside := tuple(cut for cut in cuts[name] if low < cut <= high):
-                    found.append(Candidate(name, low + 1, high, cuts=inside))
+                found += self._thresholds(schema, name, thresholds, cuts)
         return tuple(found)
+
+    def wide_candidates(
+        self, schema: Schema, thresholds: int, cuts: Mapping[str, Cuts]
+    ) -> tuple[Candidate, ...]:
+        """Every column that is left: all its values, or at most so many thresholds."""
+        return tuple(
+            candidate
+            for name in self.attributes
+            for candidate in (
+                [Candidate(name)]
+                if isinstance(schema[name], Categorical)
+                else self._thresholds(schema, name, thresholds, cuts)
+            )
+        )
+
+    def _thresholds(
+        self, schema: Schema, name: str, most: int, cuts: Mapping[str, Cuts]
+    ) -> Iterator[Candidate]:
+        """The splits by a numeric column; none where no given cut is inside."""
+        low, high = self._live(schema, name)
+        if name not in cuts:
+            step = 2 ** max(ceil(log2((high - low) / most)), 0)
+            yield Candidate(name, low + 1, high, step=step)
+        elif inside := [cut for cut in cuts[name] if low < cut <= high]:
+            every = -(-len(inside) // most)  # of more than that some, evenly spread
+            yield Candidate(name, low + 1, high, cuts=tuple(inside[every // 2 :: every]))
 
     def children(
         self, schema: Schema, split: Split

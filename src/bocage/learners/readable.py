@@ -1,8 +1,9 @@
 """A readable tree: one small tree, as accurate as its epsilon allows.
 
-It descends from DiffPID3 (Friedman & Schuster 2010, Algorithm 2) and leaves out what costs most there: no
-node is counted, a monotone score needs half the noise, all splits compete in one selection, and what
-a path does not spend goes to its leaf.
+The upper levels descend from DiffPID3 (Friedman & Schuster 2010, Algorithm 2) and leave out what costs most
+there: no node is counted, a monotone score needs half the noise, all splits compete in one selection, and
+what a path does not spend goes to its end. There, all splits and labels of the lower levels are drawn at
+once: one exponential mechanism over whole trees pays once for what level after level would share.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
 from bocage.learners.cutting import count_spreads
+from bocage.learners.drawing import Crowns, Extent, Reach
 from bocage.learners.frontier import OpenNode
 from bocage.learners.plan import Plan, Step
 from bocage.learners.sizing import arities
@@ -34,13 +36,19 @@ from bocage.private import (
     PrivateTable,
     Selection,
     criterion_named,
+    needs,
 )
+from bocage.private.needs import Need
 from bocage.schema import Numeric, Schema
 
-SIZE, LEAVES = "number of rows", "leaf, at least"
+SIZE, LEAVES = "number of rows", "leaf, or trees drawn at once and counts of their leaves, at least"
 SPLITS = "splits along a path and the thresholds of numeric attributes, at most"
 SUPPORT = 30  # records times epsilon that an average leaf should have
 SLACK = 2  # by how much the product of the branches of a path may exceed what that allows
+DRAWN = 20  # ... where the lower levels are drawn at once
+KEPT = (1, 4)  # parts of epsilon: splits above these levels at most, the draw at least
+LEAF_COUNTS = 1000  # records times epsilon from which on ...
+COUNTING = (19, 1)  # ... a part of epsilon counts the leaves of drawn trees
 GROWTH = 0.25  # a level gets more than the one above it by the branches to this power
 THRESHOLDS = 64  # of one numeric attribute that a node chooses from
 STRONG = 100  # records of a node times what it pays, from which on purity counts beside errors
@@ -60,6 +68,9 @@ class ReadableTree(Learner):
         About how many leaves the tree may have, however many rows there are.
     attributes
         Those that the tree may split by; None for all.
+    drawn
+        Whether the lower levels may be drawn at once, which is far more accurate. Not every noise
+        provider can do that.
 
     Privacy
     -------
@@ -71,12 +82,15 @@ class ReadableTree(Learner):
     By which score a level chooses, what a node chooses from, what it pays and whether it is a leaf
     follow from the schema, the noisy number of rows and the splits released above. Nodes of one
     level are disjoint (parallel composition). The splits of a path add up to 65 % of what is left
-    after the count, at most; the leaf gets all the rest (sequential composition). Of the splits'
-    share, where the number of rows allows it, 2 to 5 % of what is left pay for counts of numeric
+    after the count, at most, or 20 % if trees are drawn; its end gets all the rest (sequential composition). Of
+    the splits' share, where the number of rows allows it, 2 to 5 % of what is left pay for counts of numeric
     attributes with many codes, and 2 to 10 % each for one or two more rounds if there are uneven ones,
-    whose thresholds these give; see :func:`~bocage.learners.cutting.count_spreads`. A leaf
-    is labeled by one permute-and-flip over its label counts (monotone, range 1), or counted with
-    discrete Laplace noise (sensitivity 1). Everything else is post-processing.
+    whose thresholds these give; see :func:`~bocage.learners.cutting.count_spreads`. At the end of a path a
+    tree is drawn by how many rows it predicts right (monotone, range 1), see
+    :class:`~bocage.private.trees.DrawnTrees`; with 1000 records times epsilon or more, 5 % of epsilon are
+    left for counts of the leaves of the whole tree (discrete Laplace, sensitivity 1). Where nothing is
+    drawn, which depends on schema, number of rows and epsilon, a leaf is labeled by one permute-and-flip over its label
+    counts (monotone, range 1), or counted likewise. Everything else is post-processing.
     """
 
     name: ClassVar[str] = "readable"
@@ -85,6 +99,7 @@ class ReadableTree(Learner):
     rows: int | None = None
     leaves: int = 1024
     attributes: tuple[str, ...] | None = None
+    drawn: bool = True
 
     def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
         self.check(schema)
@@ -95,7 +110,7 @@ class ReadableTree(Learner):
         steps = [
             *count,
             Step(0, SPLITS, Selection.PERMUTE_AND_FLIP.words, splits),
-            Step(1, LEAVES, "permute and flip or discrete Laplace", leaves),
+            Step(1, LEAVES, "exponential, permute and flip or discrete Laplace", leaves),
         ]
         return Plan(self.name, budget, tuple(steps))
 
@@ -108,7 +123,12 @@ class ReadableTree(Learner):
                 raise LearnerError(
                     f"{self.name} needs {name} from {least} to {most}, not {value!r}."
                 )
+        if type(self.drawn) is not bool:
+            raise LearnerError(f"{self.name} needs drawn to be True or False, not {self.drawn!r}.")
         return super().check(schema)
+
+    def needs(self, schema: Schema) -> tuple[Need, ...]:  # noqa: ARG002 - whatever it declares
+        return (needs.walks,) if self.drawn else ()
 
     def cuts(self, level: Level, rows: int, epsilon: Epsilon) -> tuple[dict[str, Cuts], Epsilon]:
         """The thresholds of numeric attributes that are unevenly spread, and what is left."""
@@ -118,11 +138,23 @@ class ReadableTree(Learner):
         return {n: cuts for n in spreads if (cuts := spreads.cuts(n, THRESHOLDS))}, left
 
     def _rule(self, schema: Schema, rows: int, splits: Epsilon, leaf: Epsilon) -> _Rule:
-        """The smooth depth rule: about one leaf for every SUPPORT / epsilon records."""
+        """The smooth depth rule: about one leaf for every SUPPORT / epsilon records.
+
+        There are more where the lower levels are drawn at once.
+        """
+        names = self.check(schema)
         room = min(self.leaves, MOST_ENTRIES // (8 * label_of(schema).cells))
-        most = min(max(rows * float(splits + leaf) / SUPPORT, 1.0), room)
-        branches = arities(schema, self.check(schema))
-        return _Rule(schema, rows, most, exp(sum(map(log, branches)) / len(branches)), leaf)
+        branches = arities(schema, names)
+        average = exp(sum(map(log, branches)) / len(branches))
+        support, reach = rows * float(splits + leaf), None
+        if self.drawn:
+            most = min(max(support / DRAWN, 1.0), room)
+            reach = Extent(schema, names, rows, support, most, average).reach()
+        if reach is None:
+            most = min(max(support / SUPPORT, 1.0), room)
+        else:
+            reach = replace(reach, depth=min(reach.depth, max(ceil(log(room, average) - 1e-9), 1)))
+        return _Rule(schema, rows, most, average, leaf, reach)
 
     def fit(self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet) -> Tree:
         plan = self.plan(table.schema, epsilon)
@@ -134,9 +166,17 @@ class ReadableTree(Learner):
             rows = max(int(start.totals(plan.share(0, SIZE))[0]), 1)
         splits, rest = plan.share(0, SPLITS), plan.share(1, LEAVES)
         cuts, left = self.cuts(start, rows, splits + rest)
-        rule = replace(self._rule(schema, rows, splits, rest), cuts=cuts)
         tree, parents = TreeBuilder(schema), [-1]
-        leaves = _Leaves(label.name, counted=rows * float(splits + rest) >= COUNTED)
+        rule = replace(self._rule(schema, rows, splits, rest), cuts=cuts)
+        leaves: _Leaves | Crowns = _Leaves(
+            label.name, counted=rows * float(splits + rest) >= COUNTED
+        )
+        if (reach := rule.reach) is not None:
+            spare = None
+            if rows * float(left) >= LEAF_COUNTS:
+                left, spare = left.split(COUNTING)
+            rule = replace(rule, leaf=left.split(KEPT)[1])
+            leaves = Crowns(tree, reach, cuts, rule.most, spare)
         paths: Paths | None = start.paths(left)
         open_ = [_Open(OpenNode(tree.root, self.check(schema)))]
         progress(1, 3)
@@ -145,7 +185,7 @@ class ReadableTree(Learner):
             ends = [i for i, one in enumerate(asked) if one is None]
             ended, inner = paths.part(ends)
             if ended is not None:
-                leaves.release(ended, [open_[i].here.node for i in ends])
+                leaves.release(ended, [open_[i] for i in ends])
             paths = None
             if inner is not None:
                 asks = [one for one in asked if one is not None]
@@ -166,8 +206,11 @@ class ReadableTree(Learner):
                 ]
         progress(2, 3)
         leaves.record(tree, parents)
+        grown = _joined(tree.freeze(self.certificate(start, plan)))
+        if isinstance(leaves, Crowns):
+            grown = leaves.counted(grown, start)
         progress(3, 3)
-        return _joined(tree.freeze(self.certificate(start, plan)))
+        return grown
 
 
 @dataclass(frozen=True)
@@ -194,17 +237,23 @@ class _Rule:
     most: float  # leaves of average size that the data can feed
     branches: float  # of an average split
     leaf: Epsilon  # what is kept for the leaf
+    reach: Reach | None  # of the levels that are drawn at once
     cuts: dict[str, Cuts] = field(default_factory=dict)  # thresholds of uneven attributes
 
     def ask(self, node: _Open, left: Epsilon) -> tuple[tuple[Candidate, ...], Epsilon] | None:
-        """The candidates of a node and what it pays for the choice; None makes it a leaf.
+        """The candidates of a node and what it pays for the choice; None ends the path.
 
         The product of the branches of a path stays below `most`, with some slack and twice that at
         the root. What the path has left for splits is shared by the levels that are still to come.
         """
         room = SLACK * self.most / node.branches * (2 if node.branches == 1 else 1)
         candidates = node.here.small_candidates(self.schema, room, THRESHOLDS, self.cuts)
-        levels = max(ceil(log(self.most / node.branches) / log(self.branches) - 1e-9), 1)
+        free = log(self.most / node.branches) / log(self.branches)
+        levels = max(ceil(free - 1e-9), 1)
+        if self.reach is not None:
+            levels = round(free) - self.reach.depth
+            if levels < 1:
+                return None
         weights = sum(self.branches ** (GROWTH * level) for level in range(levels))
         pays = int((left.nano - self.leaf.nano) / weights)
         return (candidates, Epsilon(pays)) if candidates and pays > 0 else None
@@ -212,13 +261,15 @@ class _Rule:
     def criterion(self, nodes: list[_Open], pays: list[Epsilon]) -> Criterion:
         """The score of a level.
 
-        Errors are what counts in the end, and no concave score of range 1 sets splits further apart.
+        Above levels that are drawn at once purity looks ahead, and errors are their concern. Otherwise
+        errors are what counts in the end, and no concave score of range 1 sets splits further apart.
         Where some node of the level has records enough to spare, purity counts too: it looks ahead.
         """
         strongest = max(
             self.rows / node.branches * float(paid) for node, paid in zip(nodes, pays, strict=True)
         )
-        return criterion_named("blend" if strongest >= STRONG else "max")
+        blend = self.reach is not None or strongest >= STRONG
+        return criterion_named("blend" if blend else "max")
 
 
 @dataclass
@@ -234,9 +285,9 @@ class _Leaves:
     found: dict[int, IntArray] = field(default_factory=dict)
     paid: dict[int, Epsilon] = field(default_factory=dict)
 
-    def release(self, ended: Paths, nodes: list[int]) -> None:
+    def release(self, ended: Paths, open_: list[_Open]) -> None:
         """Spend everything that the paths have left."""
-        rest = ended.remaining()
+        rest, nodes = ended.remaining(), [one.here.node for one in open_]
         self.paid |= zip(nodes, rest, strict=True)
         answer = (
             ended.counts(self.label, rest)

@@ -14,7 +14,10 @@ PULL = 4.0  # records of its parent's shares that a node gets, for the noise of 
 
 
 def smoothed(
-    parents: Sequence[int], leaves: Mapping[int, IntArray], paid: Mapping[int, Epsilon]
+    parents: Sequence[int],
+    leaves: Mapping[int, IntArray],
+    paid: Mapping[int, Epsilon],
+    decided: NDArray[np.integer] | None = None,
 ) -> list[tuple[list[int], int]]:
     """Counts and label of every node: the leaves' noisy counts, pulled.
 
@@ -35,6 +38,8 @@ def smoothed(
         The noisy label counts of every leaf.
     paid
         The epsilon that each leaf was counted with.
+    decided
+        The label of every node if it is known already: it gets the largest of the shares.
     """
     labels = len(next(iter(leaves.values())))
     sums = np.zeros((len(parents), labels))
@@ -51,6 +56,10 @@ def smoothed(
         shares[node] = np.maximum(pulled, 1e-9) / np.maximum(pulled, 1e-9).sum()
     sizes = np.maximum(np.rint(sums.sum(axis=1)), 0).astype(np.int64)
     best = shares.argmax(axis=1)
+    if decided is not None:
+        nodes = np.arange(len(best))
+        shares[nodes, best], shares[nodes, decided] = shares[nodes, decided], shares[nodes, best]
+        best = decided.astype(np.intp)
     return list(zip(_whole(shares, best, sizes).tolist(), best.tolist(), strict=True))
 
 

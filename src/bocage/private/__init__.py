@@ -8,22 +8,26 @@ from bocage.private.ask import EpsilonLike
 from bocage.private.choose import Candidate
 from bocage.private.criteria import CRITERIA, Criterion, Doubled, criterion_named
 from bocage.private.design import Block
+from bocage.private.ground import Drawn
 from bocage.private.level import Level
 from bocage.private.owner import ProtectedTable, protect, study
 from bocage.private.partition import PrivatePartition
 from bocage.private.paths import Paths
 from bocage.private.query import IntArray
 from bocage.private.table import PrivateTable
+from bocage.private.trees import MOST_DEPTH
 
 __all__ = [
     "CRITERIA",
     "GRID_BITS",
+    "MOST_DEPTH",
     "Adjacency",
     "Answer",
     "Block",
     "Candidate",
     "Criterion",
     "Doubled",
+    "Drawn",
     "EpsilonLike",
     "IntArray",
     "Item",

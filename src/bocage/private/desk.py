@@ -92,7 +92,7 @@ class LiveDesk:
         account.charge(query.epsilon, query.words())
         return self._shielded(query, place, finish)
 
-    def fit(self, fit: Fit[Drawn], place: Place, account: Account) -> Drawn:
+    def fit(self, fit: Fit[Drawn], place: Place, account: Payer) -> Drawn:
         """Charge, then let a fit read the rows, as often as it needs."""
         fit.check(self.terms, place)
         fit.rehearse(self.noise)

@@ -20,8 +20,10 @@ from bocage.private.choose import Candidate, Choose, Mode
 from bocage.private.count import MOST_COUNTS, Counts
 from bocage.private.criteria import Criterion, criterion_named
 from bocage.private.desk import LiveDesk
+from bocage.private.ground import Drawn
 from bocage.private.level import split_nodes
 from bocage.private.query import IntArray, Place, Query, Terms
+from bocage.private.trees import DrawnTrees
 from bocage.schema import Schema
 
 Answered = TypeVar("Answered")
@@ -98,6 +100,21 @@ class Paths:
         )
         return np.concatenate([answer[:, :, 0] for answer in answers])
 
+    def trees(
+        self,
+        among: Sequence[Sequence[Candidate]],
+        label: str,
+        depth: int,
+        room: Sequence[int],
+        epsilons: Sequence[Epsilon],
+    ) -> list[Drawn]:
+        """A whole tree for each cell, drawn at once for its own epsilon; see :class:`DrawnTrees`."""
+        asked = np.array([epsilon.nano for epsilon in epsilons], np.int64)
+        every = slice(0, len(self))
+        cells = tuple(map(tuple, among))
+        fit = DrawnTrees(self._place.cells, cells, label, depth, tuple(room), tuple(epsilons))
+        return self._desk.fit(fit, self._place, _Purse(self._pay, every, self._payable(asked)))
+
     def split(self, splits: Sequence[Split]) -> Paths:
         """The children of all cells, in order, with what their parents have left."""
         cells = self._place.cells.refine(split_nodes(self.schema, splits))
@@ -149,10 +166,7 @@ class Paths:
         most: int = MOST_COUNTERS,
     ) -> list[Answered]:
         """Ask about runs of cells that can be counted at once: mostly a single one."""
-        left = self._open()
-        asked = np.array([epsilon.nano for epsilon in epsilons], np.int64)
-        if len(asked) != len(self) or asked.min() <= 0 or np.any(asked > left):
-            raise PlanError("each cell pays for itself, and no more than its path has left.")
+        asked = self._payable(np.array([epsilon.nano for epsilon in epsilons], np.int64))
         answers = []
         at_once = self._at_once(query(slice(0, len(self))).question(self._place), most)
         for start in range(0, len(self), at_once):
@@ -163,6 +177,12 @@ class Paths:
             purse = _Purse(self._pay, run, asked[run])
             answers.append(self._desk.draw(one, place, purse, finish(one)))
         return answers
+
+    def _payable(self, asked: IntArray) -> IntArray:
+        """What each cell is asked, if each can pay it."""
+        if len(asked) != len(self) or asked.min() <= 0 or np.any(asked > self._open()):
+            raise PlanError("each cell pays for itself, and no more than its path has left.")
+        return asked
 
     def _at_once(self, question: Question, most: int) -> int:
         width = question.labels(self.schema) * (

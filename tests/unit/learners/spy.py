@@ -19,7 +19,8 @@ from bocage.private.desk import LiveDesk
 from bocage.private.ensemble import Ensemble
 from bocage.private.histograms import Histograms
 from bocage.private.paths import CountsOfEach, ModeOfEach
-from bocage.private.query import Query, Terms
+from bocage.private.query import Fit, Query, Terms
+from bocage.private.trees import DrawnTrees
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentNoise
 
@@ -42,6 +43,10 @@ class Recorder:
         self.rates += [contest.rate for contest in contests]
         return self.inner.select(contests, selection)
 
+    def walk(self, walk, rate, total):
+        self.rates.append(rate)
+        return self.inner.walk(walk, rate, total)
+
     def forget(self):
         scales, rates, self.scales, self.rates = self.scales, self.rates, [], []
         return scales, rates
@@ -58,12 +63,16 @@ class CountingEngine(ReferenceEngine):
         self.scans += 1
         return super().answer(questions)
 
+    def rows(self, question):
+        self.scans += 1
+        return super().rows(question)
+
 
 @dataclass(frozen=True)
 class Draw:
     """One question: where it was asked, and what the noise provider was told."""
 
-    query: Query
+    query: Query | Fit
     cells: Cells
     scales: list[Fraction]
     rates: list[Fraction]
@@ -78,7 +87,7 @@ class Draw:
             sizes = [len(names) for names in self.query.columns]
             first = sum(sizes[:cell])
             return sum(terms.steps / s for s in self.scales[first : first + sizes[cell]])
-        if isinstance(self.query, ModeOfEach):
+        if isinstance(self.query, ModeOfEach | DrawnTrees):
             return self.rates[cell] * terms.steps
         if isinstance(self.query, CountsOfEach):  # one scale for each different epsilon, rising
             nanos = sorted({one.nano for one in self.query.each})
@@ -97,6 +106,12 @@ class SpyDesk(LiveDesk):
         scales, rates = self.noise.forget()
         rates = rates[-place.cells.count :]  # before them came what the query rehearsed
         self.draws.append(Draw(query, place.cells, scales, rates))
+        return result
+
+    def fit(self, fit, place, account):
+        result = super().fit(fit, place, account)
+        scales, rates = self.noise.forget()
+        self.draws.append(Draw(fit, fit.cells, scales, rates[-fit.cells.count :]))
         return result
 
     def used_by(self, record):

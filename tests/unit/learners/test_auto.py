@@ -149,4 +149,4 @@ def test_it_learns():
 def test_it_needs_noise_on_tables_where_no_additive_model_fits_too(monkeypatch):
     """Tables of counts need it as well: a provider without it is refused before the charge."""
     monkeypatch.setattr(Auto, "fits", lambda *_: False)
-    assert Auto().needs(None) == (needs.tables,)
+    assert Auto().needs(None) == (needs.tables, needs.walks)

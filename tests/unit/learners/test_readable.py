@@ -10,6 +10,7 @@ from bocage.accounting import MemoryAccount
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import LearnerError, PlanError
 from bocage.learners import ReadableTree
+from bocage.learners.drawing import Extent, Reach
 from bocage.learners.frontier import OpenNode
 from bocage.learners.readable import _Open, _Rule
 from bocage.learners.smoothing import smoothed
@@ -110,8 +111,9 @@ def fit(learner, size, epsilon):
     return learner.fit(PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), WHOLE), epsilon)
 
 
-def test_a_tree_of_many_records_has_counts_and_says_the_rule():
-    tree = fit(ReadableTree(), 1000, 2)
+@pytest.mark.parametrize("drawn", [True, False])
+def test_a_tree_of_many_records_has_counts_and_says_the_rule(drawn):
+    tree = fit(ReadableTree(drawn=drawn), 1000, 2)
     assert tree.has_counts.all()
     assert len(tree) <= 9  # subtrees that decide alike are one leaf
     right = tree.predict(rows(1000)) == np.array(rows(1000)["ill"])
@@ -119,14 +121,15 @@ def test_a_tree_of_many_records_has_counts_and_says_the_rule():
     assert "age ≥ 0.75: yes" in to_text(tree)
 
 
-def test_a_tree_of_few_records_has_labels_alone():
-    tree = fit(ReadableTree(), 1000, 0.2)
+@pytest.mark.parametrize("drawn", [True, False])
+def test_a_tree_of_few_records_has_labels_alone(drawn):
+    tree = fit(ReadableTree(drawn=drawn), 1000, 0.2)
     assert not tree.has_counts.any()
 
 
 @pytest.mark.parametrize(("size", "named"), [(99, "max"), (100, "blend")])
 def test_purity_counts_where_records_times_what_they_pay_reach_a_hundred(size, named):
-    rule = _Rule(SCHEMA, 2 * size, 4.0, 2.0, Epsilon.of(1))
+    rule = _Rule(SCHEMA, 2 * size, 4.0, 2.0, Epsilon.of(1), None)
     nodes = [_Open(OpenNode(1, ("age",)), branches) for branches in (2, 8)]
     assert rule.criterion(nodes, [Epsilon.of(1)] * 2).name == named
 
@@ -151,3 +154,58 @@ def test_the_number_of_leaves_is_bounded_whatever_the_size(leaves):
 def test_parameters_out_of_range_are_refused(wrong):
     with pytest.raises(LearnerError, match=next(iter(wrong))):
         ReadableTree(**wrong).plan(SCHEMA, 1)
+
+
+def extent(rows, epsilon, attributes, labels=2):
+    schema = Schema("t", attributes, Categorical("y", tuple(map(str, range(labels)))))
+    names = tuple(column.name for column in attributes)
+    support = rows * epsilon
+    return Extent(schema, names, rows, support, max(support / 20, 1), 2.0)
+
+
+def numbers(count, cells=1024):
+    return tuple(Numeric(f"x{i}", lower=0, upper=1, cells=cells) for i in range(count))
+
+
+def values(count, size):
+    return tuple(Categorical(f"a{i}", tuple(map(str, range(size)))) for i in range(count))
+
+
+def test_as_many_levels_are_drawn_as_the_work_allows():
+    assert extent(10_000, 1, values(8, 3)).reach() == Reach(5, 64)
+    assert extent(300, 1, values(3, 2)).reach() == Reach(3, 64)  # no attribute is left for a fourth
+    assert extent(60_000, 1, values(42, 3)).reach() == Reach(2, 16)
+    assert extent(1_000, 1, numbers(2)).reach() == Reach(3, 64)
+    assert extent(5_000, 1, numbers(2)).reach() == Reach(3, 16)
+    assert extent(40_000, 1, numbers(10)).reach() == Reach(2, 16)
+    assert extent(10**6, 1, numbers(10)).reach() is None
+
+
+def test_a_number_of_rows_that_noise_made_too_low_costs_no_hours():
+    assert extent(1, 0.001, numbers(10)).reach() == Reach(2, 8)
+    assert extent(1, 0.0001, numbers(10)).reach() is None
+
+
+def test_an_epsilon_that_floats_cannot_bear_draws_nothing():
+    assert extent(1000, 10.0, values(4, 3)).reach() is not None
+    assert extent(1000, 10.0**8, values(4, 3)).reach() is None
+
+
+def test_a_drawn_tree_finds_what_two_attributes_say_together():
+    random = np.random.default_rng(5)
+    codes = random.integers(0, 2, (400, 6))
+    schema = Schema("xor", values(6, 2), Categorical("y", ("0", "1")))
+    data = {f"a{i}": [str(code) for code in codes[:, i]] for i in range(6)}
+    data["y"] = [str(code) for code in codes[:, 1] ^ codes[:, 4]]
+    tree = ReadableTree().fit(study(data, schema), 1)
+    # The best other tree is wrong about 190 of 400 rows: it has less than exp(-150) of the weight.
+    assert len(tree.leaves) == 4
+    assert (tree.predict(data) == np.array(data["y"])).all()
+
+
+def test_counts_follow_what_a_drawn_tree_decides():
+    leaves = {1: np.array([900, 100]), 2: np.array([20, 480])}
+    decided = np.array([0, 0, 0])
+    nodes = smoothed([-1, 0, 0], leaves, dict.fromkeys(leaves, Epsilon.of(1)), decided)
+    assert [label for _, label in nodes] == [0, 0, 0]
+    assert nodes[2][0] == [477, 23]
