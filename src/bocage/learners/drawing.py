@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import ceil, log, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -21,6 +21,7 @@ from bocage.schema import Attribute, Categorical, Numeric, Schema
 
 WORK = 2**28  # visits of a row or of a leaf that a draw may take: less than a second
 GRIDS = (64, 16, 8)  # thresholds of a numeric attribute that a draw chooses from
+BEYOND = 2  # levels more than a tree of even branches needs for its leaves
 DEEP = 3  # levels that the finest of these must leave
 EXACT = 2**38  # a quarter of what the sums of `DrawnTrees` bear: the number of rows is noisy
 UNSURE = 200  # rows times epsilon that there may be beyond a noisy number of them, for one label
@@ -46,13 +47,14 @@ class Extent:
     average: float  # branches of a split
 
     def reach(self) -> Reach | None:
-        """As deep as the work allows; None if that is one level."""
-        deepest = MOST_DEPTH if self._cells(Numeric) else min(MOST_DEPTH, len(self.names))
+        """As deep as is of use and the work allows; None if that is one level."""
+        useful = max(ceil(log(self.most) / log(self.average)), 0) + BEYOND
+        deepest = min(MOST_DEPTH, useful, MOST_DEPTH if self._cells(Numeric) else len(self.names))
         for grid in GRIDS:
             depth = 1
             while depth < deepest and self._fits(Reach(depth + 1, grid)):
                 depth += 1
-            if depth >= (DEEP if grid == GRIDS[0] else 2):
+            if depth >= min(DEEP if grid == GRIDS[0] else 2, deepest):
                 return Reach(depth, grid)
         return None
 
