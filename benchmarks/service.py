@@ -1,10 +1,10 @@
 """Questions over HTTP with SQLite at full sync, against the bare charges of the same ledger.
 
 A service of two worker processes, one for each core, answers small counts, each afresh and with an
-idempotency key, so that every answer waits for the disk twice: for its charge, and for the answer
-being kept. Clients wait for one answer before they ask the next; they are one light process beside
-the service. Questions that wait at the same time share commits, which is how many clients get past
-the bare ledger, whose charges wait for the disk one by one.
+idempotency key. Every answer waits for the disk until its charge is there, and is then kept, without
+waiting where the ledger knows the runs of the machine. Clients wait for one answer before they ask
+the next; they are one light process beside the service. Questions that wait at the same time share
+commits, which is how many clients get past the bare ledger, whose charges wait for the disk one by one.
 
 The answers of the first rows leave at once. One row has the padding that is the default, where an
 answer leaves at a multiple of 50 ms: it bounds what one client gets, not what many get.
