@@ -52,7 +52,9 @@ def _added(log_sum: float, term: float) -> float:
 @compiled
 def leaf_sum(counts: Any, rate: Any, lost: Any) -> float:
     """The sum over the labels of a leaf with these counts; `lost` has exp(-rate * i) for every i."""
-    most, total = counts.max(), 0.0
+    most, total = counts[0], 0.0
+    for count in counts:
+        most = max(most, count)
     for count in counts:
         total += lost[most - count]
     return float(rate * most + np.log(total / len(counts)))
@@ -80,24 +82,28 @@ def fork(  # noqa: C901, PLR0912, PLR0915 - one that calls itself is stored, two
         starts[code + 1] += 1
     for code in range(size):
         starts[code + 1] += starts[code]
-    order, inner = rows[:0].copy(), np.empty(0)
+    order, inner = rows[:0], np.empty(0)
     if depth > 1:  # rows of equal codes together: those of each child are neighbors
         order, ends = np.empty(len(rows), rows.dtype), starts.copy()
         for i in rows:
             code = codes[column, i]
             order[ends[code]] = i
             ends[code] += 1
-        inner = np.empty(facts[:, SIZE].max())
+        longest = 0
+        for other in range(len(facts)):
+            longest = max(longest, facts[other, SIZE])
+        inner = np.empty(longest)
     both = np.zeros((2, classes), np.int64)  # below a threshold, and above
-    if numeric:
-        both[1] = counts.sum(axis=0)
+    for code in range(size if numeric else 0):
+        for label in range(classes):
+            both[1, label] += counts[code, label]
     below = branches * (2.0 if numeric else float(size))
     chance = split_chance(below, room)
     for split in range(splits_of(facts[column])):
         threshold, total = low + 1 + split, 0.0
-        if numeric:
-            both[0] += counts[threshold - 1]
-            both[1] -= counts[threshold - 1]
+        for label in range(classes if numeric else 0):
+            both[0, label] += counts[threshold - 1, label]
+            both[1, label] -= counts[threshold - 1, label]
         for child in range(2 if numeric else size):
             if numeric:
                 start, stop = (
