@@ -22,11 +22,11 @@ from bocage.schema import Schema
 
 CLASSES = "class counts"
 MODEL = "tree or tables, with their trials if there are many records"
-TWO = 200  # s times squared cells from which on tables are taken for two labels
-MORE = 16  # more labels: times s, it must reach frequent labels times squared cells
-JOINT = 20  # s from which on tables of two labels are fitted at once
+TWO = 2400  # s times squared cells from which on tables are taken for two labels
+THREE = 16  # s for each frequent label from which on they are taken for three
+FEW, ALL = 3, 250  # of more labels than that: s from which on all three are tried
+JOINT = 80  # s from which on tables of two labels are fitted at once
 PLENTY = 160  # ... of three labels
-FEW, ALL = 3, 120  # of more labels than that: s from which on all three are tried
 DOUBTED = 3000  # records times epsilon from which on a tree is tried where tables are due
 
 
@@ -39,11 +39,11 @@ class Auto(Learner):
     frequent labels (the exponential of the entropy of their shares). The first of these that holds:
 
     - There are 30 records times epsilon for each combination of cells: :class:`ReadableTree`.
-    - There are four labels or more and s is 120 or more: each of the three learns from 5 % of epsilon,
-      2 % choose the one that predicts most rows right, and it learns again from the rest.
-    - There are two labels and s c**2 is less than 200, or more labels and s is less than
-      h c**2 / 16: :class:`ReadableTree`.
-    - There are two labels and s is 20 or more, or s is 160 or more: :class:`Additive`.
+    - There are four labels or more: :class:`ReadableTree`. But if s is 250 or more, each of the three learns
+      from 5 % of epsilon, 2 % choose the one that predicts most rows right, and it learns again from the rest.
+    - There are two labels and s c**2 is less than 2400, or three and s is less than 16 h:
+      :class:`ReadableTree`.
+    - There are two labels and s is 80 or more, or s is 160 or more: :class:`Additive`.
     - Otherwise: :class:`Bayes`.
 
     Where the last two find 3000 records times epsilon or more, a tree learns from 3 % of epsilon
@@ -88,15 +88,15 @@ class Auto(Learner):
         """
         sizes, labels = Bayes.sizes(schema, self.check(schema)), len(counts)
         support = max(int(counts.sum()), 0) * epsilon
-        if prod(sizes) <= support / SUPPORT:
-            return (TREE,)
         signal = support / (sum(size - 1 for size in sizes) * (labels - 1))
-        if labels > FEW and signal >= ALL:
+        if prod(sizes) <= support / SUPPORT or (labels > FEW and signal < ALL):
+            return (TREE,)
+        if labels > FEW:
             return (TREE, TABLES, COUNTS) if self.fits(schema) else (TREE,)
         cells = exp(sum(map(log, sizes)) / len(sizes))
         shares = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
         frequent = exp(-float((shares * np.log(shares)).sum()))
-        if signal * cells**2 < TWO if labels == 2 else MORE * signal < frequent * cells**2:
+        if signal * cells**2 < TWO if labels == 2 else signal < THREE * frequent:
             return (TREE,)
         joint = signal >= (JOINT if labels == 2 else PLENTY) and self.fits(schema)
         due = TABLES if joint else COUNTS
