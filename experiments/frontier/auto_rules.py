@@ -76,25 +76,29 @@ Policy = Callable[[Cell, np.random.Generator], float]
 
 
 def before(cell: Cell) -> str:
-    """The rule before, without trials for many labels."""
-    scaled = cell.signal * cell.cells**3 / cell.frequent**2
-    if cell.full or (cell.signal < 160 and scaled < 400):
+    """The rule for trees that grow level by level, without its trials."""
+    if cell.labels == 2:
+        tables = cell.signal * cell.cells**2 >= 200
+    else:
+        tables = cell.signal >= cell.frequent * cell.cells**2 / 16
+    if cell.full or not tables:
         return "readable"
-    joint = (cell.labels == 2 and cell.signal >= 20) or (cell.labels < 4 and cell.signal >= 160)
-    return "additive" if joint else "bayes"
+    return "additive" if cell.signal >= (20 if cell.labels == 2 else 160) else "bayes"
 
 
-def public(least: float = 200, joint: float = 20, each: float = 1, most: float = 1e9) -> Rule:
-    """The rule now, without three trials for many labels."""
+def public(
+    least: float = 2400, joint: float = 80, each: float = 16, many: float = 1e9, power: float = 2
+) -> Rule:
+    """The rule now, without its trials: `each` is for three labels, `many` for more of them."""
 
     def rule(cell: Cell) -> str:
         if cell.labels == 2:
-            tables = cell.signal * cell.cells**2 >= least
+            tables = cell.signal * cell.cells**power >= least * 3 ** (power - 2)
         else:
-            tables = cell.signal >= each * cell.frequent * cell.cells**2 / 16
-        if cell.full or not tables or (cell.labels > 3 and cell.signal >= most):
+            tables = cell.signal >= (each if cell.labels == 3 else many) * cell.frequent
+        if cell.full or not tables:
             return "readable"
-        enough = cell.signal >= (joint if cell.labels == 2 else 160)
+        enough = cell.labels < 4 and cell.signal >= (joint if cell.labels == 2 else 160)
         return "additive" if enough else "bayes"
 
     return rule
@@ -155,18 +159,18 @@ def clear(
 def policies() -> Iterator[tuple[str, Policy]]:
     for name in NAMES:
         yield f"always {name}", plain(lambda _, name=name: name)
-    words = "before: three trials of 10 % from s = 160 on"
-    yield words, trials(before, NAMES, many(160), Shares(0.1, 0.03))
     yield "before, without trials", plain(before)
-    for least in (150, 200, 225, 250, 300, 400):
-        yield f"two labels: tables from s c² = {least} on", plain(public(least))
-    for joint in (10, 20, 40, 80, 120):
+    yield "before, a tree with 0.3 of the errors", clear(before, 3000, 0.3)
+    for power, least in product((1, 2), (200, 400, 800, 1000, 1600, 2400, 3200, 6400)):
+        words = f"two labels: tables from s c^{power} = {least * 3 ** (power - 2):.4g} on"
+        yield words, plain(public(least, power=power))
+    for joint in (20, 40, 160):
         yield f"two labels: the additive model from s = {joint} on", plain(public(joint=joint))
-    for each, most in product((0.25, 0.35, 0.5, 0.7, 1, 1.4, 2), (120, 250, 1e9)):
-        words = f"more labels: counts from 16 s/(h c²) = {each} on"
-        words += "" if most > 1e6 else f", to s = {most}"
-        yield words, plain(public(each=each, most=most))
-    yield "more than two labels: a tree", plain(public(each=1e9))
+    for each in (4, 8, 32, 64, 1e9):
+        yield f"three labels: tables from s/h = {each:g} on", plain(public(each=each))
+    for least in (8, 16, 32, 64):
+        yield f"four labels: counts from s/h = {least:g} on", plain(public(many=least))
+    yield "the rule", plain(public())
     yield from with_trials()
 
 
@@ -175,20 +179,22 @@ def many(least: float) -> Callable[[Cell], bool]:
 
 
 def two(least: float) -> Callable[[Cell], bool]:
-    return lambda cell: cell.labels == 2 and cell.support >= least and public()(cell) == "additive"
+    return lambda cell: cell.labels == 2 and cell.signal >= least
 
 
 def with_trials() -> Iterator[tuple[str, Policy]]:
     now = public()
-    for least, (share, given) in product((80, 120, 160, 640), ((0.05, 0), (0.05, 45), (0.03, 20))):
-        words = f"three trials of {share:.0%} from s = {least} on, many labels, given {given}"
-        shares = Shares(share, given=given)
-        yield f"the rule, {words}", trials(now, NAMES, many(least), shares)
-    for least, (share, given) in product(
-        (1500, 3000), ((0.03, 0), (0.03, 45), (0.05, 45), (0.03, 80))
-    ):
-        words = f"tree and additive model tried, {share:.0%}, two labels, given {given}, from {least} on"
-        yield f"the rule, {words}", trials(now, NAMES[:2], two(least), Shares(share, given=given))
+    for least, share, names in product((60, 120, 250), (0.05, 0.1), (NAMES, NAMES[::2])):
+        words = (
+            f"trials of {' and '.join(names)}, {share:.0%} each, many labels from s = {least} on"
+        )
+        yield f"the rule, {words}", trials(now, names, many(least), Shares(share))
+    for least, share, names in product((50, 100, 200), (0.05, 0.1), (NAMES[:2], NAMES[::2])):
+        words = f"trials of {' and '.join(names)}, {share:.0%} each, two labels from s = {least} on"
+        yield (
+            f"the rule from 800 on, {words}",
+            trials(public(800), names, two(least), Shares(share)),
+        )
     for least, errors in product((1000, 3000, 10_000), (0.1, 0.2, 0.3, 0.4, 0.5)):
         words = f"a tree with {errors:g} of the errors from {least} on"
         yield f"the rule, {words}", clear(now, least, errors)
