@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil, log, sqrt
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from bocage.learners.sizing import largest, room
 from bocage.learners.smoothing import smoothed
 from bocage.model import Tree, TreeBuilder
 from bocage.model.runs import Cuts
+from bocage.model.shape import MOST_ENTRIES, MOST_NODES
 from bocage.private import MOST_DEPTH, Drawn, Level, Paths
 from bocage.schema import Attribute, Categorical, Numeric, Schema
 
@@ -71,14 +72,10 @@ class Extent:
 
         A categorical attribute is used once on a path, a numeric one may be used again.
         """
-        wide, cuts, labels = (
-            self._cells(Categorical),
-            sum(self._cuts(reach)),
-            label_of(self.schema).cells,
-        )
-        unsure = (
-            UNSURE * sqrt(labels) * self.rows / self.support
-        )  # or a number far too low costs hours
+        wide, cuts = self._cells(Categorical), sum(self._cuts(reach))
+        labels = label_of(self.schema).cells
+        # A noisy number of rows that is far too low must not cost hours.
+        unsure = UNSURE * sqrt(labels) * self.rows / self.support
         visits, leaves = (self.rows + unsure) * len(self.names), 1.0
         for level in range(reach.depth):
             left = max(len(wide) - level, 0)
@@ -94,7 +91,7 @@ class Extent:
         return [column.cells for column in columns if isinstance(column, kind)]
 
 
-class Place(Protocol):
+class Tip(Protocol):
     """A node of the growing tree, and the product of the branches of the splits above it."""
 
     @property
@@ -112,16 +109,24 @@ class Crowns:
     cuts: dict[str, Cuts]
     most: float  # leaves of the whole tree
     spare: Epsilon | None  # for counts of the leaves
+    left: int = field(init=False)  # nodes that fit into the model
 
-    def release(self, ended: Paths, nodes: Sequence[Place]) -> None:
+    def __post_init__(self) -> None:
+        self.left = min(MOST_NODES, MOST_ENTRIES // label_of(self.tree.schema).cells) // 2
+
+    def release(self, ended: Paths, tips: Sequence[Tip]) -> None:
         """Spend everything that the paths have left."""
-        schema, reach = self.tree.schema, self.reach
-        among = [one.here.wide_candidates(schema, reach.thresholds, self.cuts) for one in nodes]
-        room = [max(int(self.most / one.branches), 1) for one in nodes]
-        left = ended.remaining()
-        drawn = ended.trees(among, label_of(schema).name, reach.depth, room, left)
-        for place, one in zip(nodes, drawn, strict=True):
-            self._build(place.here.node, one)
+        schema, depth = self.tree.schema, self.reach.depth
+        grid = self.reach.thresholds
+        among = [tip.here.wide_candidates(schema, grid, self.cuts) for tip in tips]
+        room = [max(int(self.most / tip.branches), 1) for tip in tips]
+        drawn = ended.trees(among, label_of(schema).name, depth, room, ended.remaining())
+        while sum(map(_nodes, drawn)) > self.left:  # next to impossible: a model has its limits
+            depth -= 1
+            drawn = [_shallow(one, depth) for one in drawn]
+        self.left -= sum(map(_nodes, drawn))
+        for tip, one in zip(tips, drawn, strict=True):
+            self._build(tip.here.node, one)
 
     def _build(self, node: int, drawn: Drawn) -> None:
         if drawn.split is None:
@@ -143,3 +148,20 @@ class Crowns:
         nodes = smoothed(tree.parent.tolist(), found, dict.fromkeys(found, self.spare), tree.label)
         every = np.array([shares for shares, _ in nodes], np.int64).reshape(len(tree), label.cells)
         return replace(tree, counts=every, has_counts=np.ones(len(tree), bool))
+
+
+def _nodes(drawn: Drawn) -> int:
+    return 1 + sum(map(_nodes, drawn.below))
+
+
+def _labels(drawn: Drawn) -> list[int]:
+    below = [label for one in drawn.below for label in _labels(one)]
+    return below if drawn.below else [drawn.label]
+
+
+def _shallow(drawn: Drawn, depth: int) -> Drawn:
+    """The tree without the levels below: what was there decides as most of its leaves did."""
+    if not depth:
+        labels = _labels(drawn)
+        return Drawn(max(labels, key=labels.count))
+    return replace(drawn, below=tuple(_shallow(one, depth - 1) for one in drawn.below))

@@ -56,6 +56,8 @@ class DrawnTrees(Fit[list[Drawn]]):
     than (L + 1) (b + s + 8) 2**-51 x, walk included. That is below half the margin while
     (L + 1) (b + s + 8) x <= 2**40: ten million rows at rate 1 with 1,000 splits and eight levels. Whoever
     asks for more has to grow the tree in another way.
+
+    Not covered: the time that a draw takes depends on the rows, as that of every computation here.
     """
 
     cells: Cells

@@ -10,13 +10,13 @@ from bocage.accounting import MemoryAccount
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import LearnerError, PlanError
 from bocage.learners import ReadableTree
-from bocage.learners.drawing import Extent, Reach
+from bocage.learners.drawing import Extent, Reach, _nodes, _shallow
 from bocage.learners.frontier import OpenNode
 from bocage.learners.readable import _Open, _Rule
 from bocage.learners.smoothing import smoothed
 from bocage.model.text import to_text
 from bocage.plan.splits import alone
-from bocage.private import Candidate
+from bocage.private import Candidate, Drawn
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Categorical, Numeric, Schema
 from unit.learners.spy import spy_desk
@@ -209,3 +209,14 @@ def test_counts_follow_what_a_drawn_tree_decides():
     nodes = smoothed([-1, 0, 0], leaves, dict.fromkeys(leaves, Epsilon.of(1)), decided)
     assert [label for _, label in nodes] == [0, 0, 0]
     assert nodes[2][0] == [477, 23]
+
+
+def test_a_drawn_tree_that_is_too_large_for_a_model_loses_its_lowest_levels():
+    def leaf(label):
+        return Drawn(label)
+
+    deep = Drawn(-1, ("a", None), (leaf(1), Drawn(-1, ("b", None), (leaf(0), leaf(2), leaf(2)))))
+    assert _nodes(deep) == 6
+    assert _shallow(deep, 2) == deep
+    assert _shallow(deep, 1) == Drawn(-1, ("a", None), (leaf(1), leaf(2)))
+    assert _shallow(deep, 0) == leaf(2)
