@@ -42,7 +42,7 @@ def test_a_tree_drawn_at_once_loses_epsilon_and_no_more():
 
 
 def test_drawn_thresholds_lose_epsilon_and_no_more():
-    learner = ReadableTree(rows=1)
+    learner = ReadableTree(rows=70)  # room for four leaves, and all thresholds
     trees = [2]  # of 1, 2, ... codes: a label, or a threshold and a tree on either side
     for codes in range(2, 5):
         trees.append(2 + sum(trees[cut - 1] * trees[codes - cut - 1] for cut in range(1, codes)))

@@ -11,6 +11,7 @@ from contextlib import closing
 import pytest
 
 from bocage.accounting import Action, Ledger, Scope, chain, open_ledger
+from bocage.accounting.sqlite import FORMAT
 from bocage.epsilon import Epsilon
 from bocage.errors import LedgerBusy, LedgerCorrupt, LedgerError
 
@@ -86,7 +87,7 @@ def test_other_database_is_refused(tmp_path):
 
 def test_newer_format_is_refused(path):
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute(f"PRAGMA user_version = {FORMAT + 1}")
     with pytest.raises(LedgerError, match="newer Bocage"):
         open_ledger(path)
 
