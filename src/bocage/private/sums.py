@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 
 from bocage.engine.kernels import compiled
-
-SIZE, NUMERIC, LOW, HIGH = range(4)  # columns of `facts`
+from bocage.private.ground import HIGH, LOW, NUMERIC, SIZE
 
 
 @compiled

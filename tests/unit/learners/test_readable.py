@@ -160,7 +160,7 @@ def extent(rows, epsilon, attributes, labels=2):
     schema = Schema("t", attributes, Categorical("y", tuple(map(str, range(labels)))))
     names = tuple(column.name for column in attributes)
     support = rows * epsilon
-    return Extent(schema, names, rows, support, max(support / 20, 1), 2.0)
+    return Extent(schema, names, rows, support, min(max(support / 20, 1), 1024), 2.0)
 
 
 def numbers(count, cells=1024):

@@ -18,7 +18,7 @@ from bocage.epsilon import Epsilon
 from bocage.errors import NoiseError, PlanError
 from bocage.learners import ReadableTree
 from bocage.mechanisms import Adjacency, OpenDPNoise
-from bocage.plan import Cells
+from bocage.plan import Branch, Cells
 from bocage.plan.predicate import ALWAYS
 from bocage.private import Candidate
 from bocage.private.desk import LiveDesk
@@ -28,6 +28,7 @@ from bocage.private.table import WHOLE as EVERYTHING
 from bocage.private.table import PrivateTable
 from bocage.private.trees import DrawnTrees
 from bocage.schema import Categorical, Numeric, Schema
+from private.noises import SilentRecordingNoise
 
 SCHEMA = Schema(
     "made",
@@ -238,11 +239,24 @@ def test_every_cell_pays_for_its_own_tree_and_no_more_than_it_has():
             below.trees([AMONG[1:]] * 3, "c", 1, [1, 1, 1], [one, two, two])
 
 
+@pytest.mark.parametrize(("adjacency", "steps"), [("add_remove", 1), ("replace", 2)])
+def test_every_cell_is_drawn_with_the_rate_of_its_own_epsilon(adjacency, steps):
+    noise = SilentRecordingNoise()
+    each = tuple(Epsilon.of(amount) for amount in ("0.5", "2", "1"))
+    three = Cells().refine({0: Branch("a", (0, 1, 2))})
+    fit = asked(cells=three, among=(AMONG[1:],) * 3, room=(1, 1, 1), each=each)
+    codes = {"a": [0, 1, 1], "x": [0, 9, 9], "b": [0, 0, 1], "c": [0, 1, 1]}
+    matrix = np.array([codes[name] for name in fit.names], np.uint16)
+    fit.run(lambda: iter([matrix]), Terms(SCHEMA, Adjacency(adjacency)), noise)
+    assert [rate for rate, _ in noise.walks] == [one.fraction / steps for one in each]
+
+
 def test_a_table_without_rows_has_trees_too():
     with study({name: [] for name in "axbc"}, SCHEMA) as table:
         paths = table.reserve(Epsilon.of(1), "test", ()).paths(Epsilon.of(1))
         (drawn,) = paths.trees([AMONG], "c", 2, [4], [Epsilon.of(1)])
-        assert drawn.split is not None or drawn.label in {0, 1}
+        every = product(range(3), range(10), range(2))
+        assert {decided(drawn, record) for record in every} <= {0, 1}
 
 
 def test_a_provider_without_walks_is_refused_before_the_charge():
