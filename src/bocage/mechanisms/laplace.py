@@ -49,6 +49,8 @@ def draw_laplace(scale: Fraction, size: int, source: Randomness) -> NDArray[Any]
     if scale <= 0:
         raise EpsilonError(f"the scale of Laplace noise must be greater than 0, not {scale}.")
     digits = _digits(scale, source.word_bits, _BASE)
+    if size == 1:
+        return np.array([digits.one(source)], np.int64 if scale <= LARGEST_INT64_SCALE else object)
     noise = np.empty(size, dtype=np.int64 if scale <= LARGEST_INT64_SCALE else object)
     for start in range(0, size, _CHUNK):
         part = noise[start : start + _CHUNK]
@@ -80,6 +82,21 @@ class _Digits:
             value += self._digit(level, count, source).astype(dtype) * place
             place *= self.bases[level]
         return np.where(first & 1, ~value, value)
+
+    def one(self, source: Randomness) -> int:
+        """One draw, digit by digit as `draw`, without arrays."""
+        words = source.words(len(self.tables)).tolist()
+        outcomes = [t.one(word, source) for t, word in zip(self.tables, words, strict=True)]
+        end = self.bases[-1] << (len(self.bases) == 1)  # the outcome "m or more" of the last digit
+        fresh = outcomes[-1]
+        while fresh == end:
+            fresh = self.tables[-1].one(int(source.words(1)[0]), source)
+            outcomes[-1] += fresh
+        value, place = outcomes[0] >> 1, self.bases[0]
+        for digit, base in zip(outcomes[1:], self.bases[1:], strict=True):
+            value += digit * place
+            place *= base
+        return ~value if outcomes[0] & 1 else value
 
     def _digit(self, level: int, count: int, source: Randomness) -> IntArray:
         table = self.tables[level]

@@ -44,6 +44,8 @@ class Table:
         # Last cell that touches the threshold. The leading entry stands for "below all of them"; a
         # word that it flags without need is refined to the same outcome.
         self._last = np.array([0, *(bound - 1 for bound in high)], dtype=np.uint64)
+        # The same numbers as Python integers, for who looks at one of them.
+        self._lows, self._lasts = memoryview(self._low), memoryview(self._last)
 
     def draw(self, count: int, source: Randomness) -> IntArray:
         words = source.words(count)
@@ -51,6 +53,11 @@ class Table:
         for i in np.flatnonzero(words <= self._last[outcome]).tolist():
             outcome[i] = self._refine(int(words[i]), source)
         return outcome
+
+    def one(self, word: int, source: Randomness) -> int:
+        """The outcome for a U whose first word is there: `draw` for one, without arrays."""
+        outcome = bisect_right(self._lows, word)
+        return self._refine(word, source) if word <= self._lasts[outcome] else outcome
 
     def _refine(self, prefix: int, source: Randomness) -> int:
         """Extend one U, of which `prefix` is the first word, until its outcome is settled."""

@@ -73,23 +73,30 @@ def test_bernoulli_exp_of_integers_beyond_64_bits_is_exact(enumerate_outputs, sc
     assert agrees(enumeration, {True: heads, False: 1 - heads}, Fraction(1, 10**3))
 
 
+def drawn_of_many(digits, source):
+    return int(digits.draw(1, source, np.dtype(np.int64))[0])
+
+
+DRAWS = pytest.mark.parametrize("draw", [drawn_of_many, _Digits.one])
+
+
+@DRAWS
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1, 40), Fraction(2, 7)])
-def test_laplace_of_one_digit_is_exact(enumerate_outputs, scale):
+def test_laplace_of_one_digit_is_exact(enumerate_outputs, scale, draw):
     digits = _Digits(scale, 8, 4)
     assert len(digits.tables) == 1
-    enumeration = enumerate_outputs(
-        lambda source: int(digits.draw(1, source, np.dtype(np.int64))[0]), word_bits=8
-    )
+    enumeration = enumerate_outputs(lambda source: draw(digits, source), word_bits=8)
     expected = {x: laplace_probability(scale, x) for x in range(-80, 80)}
     assert agrees(enumeration, expected, Fraction(1, 10**3))
 
 
+@DRAWS
 @pytest.mark.parametrize("scale", [Fraction(4, 3)])
-def test_laplace_of_two_digits_is_exact(enumerate_outputs, scale):
+def test_laplace_of_two_digits_is_exact(enumerate_outputs, scale, draw):
     digits = _Digits(scale, 6, 4)
     assert len(digits.tables) == 2
     enumeration = enumerate_outputs(
-        lambda source: int(digits.draw(1, source, np.dtype(np.int64))[0]),
+        lambda source: draw(digits, source),
         word_bits=6,
         smallest=Fraction(1, 1 << 12),
     )
@@ -97,13 +104,30 @@ def test_laplace_of_two_digits_is_exact(enumerate_outputs, scale):
     assert agrees(enumeration, expected, Fraction(3, 100))
 
 
+@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(10**6), Fraction(10**14, 3)])
+def test_one_draw_is_what_the_same_words_make_of_many(scale):
+    digits = _Digits(scale, 64, 512)
+    for seed in range(200):
+        sources = [RandomBits(np.random.default_rng(seed).bytes) for _ in range(2)]
+        assert digits.one(sources[0]) == drawn_of_many(digits, sources[1])
+
+
+def of_many(table, source):
+    return int(table.draw(1, source)[0])
+
+
+def of_one(table, source):
+    return table.one(int(source.words(1)[0]), source)
+
+
+@pytest.mark.parametrize("draw", [of_many, of_one])
 @pytest.mark.parametrize("scale", [Fraction(5, 2), Fraction(100), Fraction(1 << 17, 3)])
-def test_every_digit_of_a_large_scale_is_exact(enumerate_outputs, scale):
+def test_every_digit_of_a_large_scale_is_exact(enumerate_outputs, scale, draw):
     digits = _Digits(scale, 8, 8)
     place = 1
     for level, (table, base) in enumerate(zip(digits.tables, digits.bases, strict=True)):
         enumeration = enumerate_outputs(
-            lambda source, table=table: int(table.draw(1, source)[0]), word_bits=8
+            lambda source, table=table: draw(table, source), word_bits=8
         )
         ratio = (-Decimal(place) * scale.denominator / scale.numerator).exp()
         if level == 0:
