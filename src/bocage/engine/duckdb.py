@@ -7,6 +7,7 @@ compiled loops as a table in memory. A small table is kept as codes while its fi
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -82,6 +83,7 @@ class DuckDBEngine:
     ) -> None:
         self.schema = schema
         self._paths = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
+        self._names = [str(path) for path in self._paths]
         self._table, self._keep_bytes, self._small = table, keep_bytes, small
         self._lock = Lock()
         self._connection = duckdb.connect(":memory:", config=_SETTINGS)
@@ -150,7 +152,7 @@ class DuckDBEngine:
     def _identity(self) -> Identity:
         if self._table is not None:
             return ()  # attached read-only: nobody can change it
-        stats = [(str(path), path.stat()) for path in self._paths]
+        stats = [(name, os.stat(name)) for name in self._names]  # noqa: PTH116 - for every question
         return tuple((name, s.st_mtime_ns, s.st_size, s.st_ino) for name, s in stats)
 
     def _answer(self, questions: Sequence[Question]) -> list[Tally]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,16 @@ class Question:
 
     def reads(self) -> tuple[str, ...]:
         """All columns whose codes are needed."""
+        return self._reads
+
+    @property
+    def is_size(self) -> bool:
+        """Whether nothing but the number of all rows is asked for: that takes no scan."""
+        one = self.cells.count == 1 and not self.cells.nodes
+        return one and not self._reads and self.where == ALWAYS
+
+    @cached_property
+    def _reads(self) -> tuple[str, ...]:
         label = (self.label,) if self.label is not None else ()
         needed = (*self.cells.columns, *sorted(columns_of(self.where)), *label)
         return tuple(dict.fromkeys((*needed, *self.columns, *self.sums)))
@@ -90,6 +101,11 @@ class Tally:
             {n: np.zeros((cells, schema[n].cells, labels), np.int64) for n in question.columns},
             {n: np.zeros(cells, np.int64) for n in question.sums},
         )
+
+    @classmethod
+    def size(cls, rows: int) -> Tally:
+        """The tally of all rows in one cell."""
+        return cls(np.array([[rows]], np.int64), {}, {})
 
     def add(self, other: Tally) -> None:
         """Add the tally of further rows."""

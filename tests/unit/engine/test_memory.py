@@ -15,7 +15,8 @@ from bocage.engine.encode import SMALL
 from bocage.engine.memory import MemoryEngine
 from bocage.engine.reference import ReferenceEngine
 from bocage.errors import SourceError
-from bocage.plan import Question
+from bocage.plan import Cells, Question
+from bocage.plan.predicate import Some
 from bocage.schema import Categorical, Numeric, Schema
 
 COLOR = Categorical("color", ("red", "green"), missing="green")
@@ -146,3 +147,23 @@ def test_large_tables_drop_and_cut_like_small_ones():
     schema = Schema("t", (COLOR,), row_cap=2 * SMALL, over_cap="cut")
     expected = ReferenceEngine({"color": values}, schema).answer([Question(columns=("color",))])
     assert counts({"color": values}, schema)[0] == expected[0].columns["color"][0, :, 0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("question", "is_size"),
+    [
+        (Question(), True),
+        (Question(Cells((), 3)), False),  # two of the cells are empty
+        (Question(where=Some(())), False),  # no row passes
+        (Question(label="y"), False),
+        (Question(columns=("a",)), False),
+    ],
+)
+def test_only_the_number_of_all_rows_is_known_without_a_scan(question, is_size):
+    columns = {"a": ["0", "1", "1"], "y": ["0", "0", "1"]}
+    schema = Schema("t", (Categorical("a", ("0", "1")),), Categorical("y", ("0", "1")))
+    (mine,) = MemoryEngine(columns, schema).answer([question])
+    (theirs,) = ReferenceEngine(columns, schema).answer([question])
+    assert question.is_size is is_size
+    np.testing.assert_array_equal(mine.totals, theirs.totals)
+    np.testing.assert_array_equal(mine.columns.get("a"), theirs.columns.get("a"))
