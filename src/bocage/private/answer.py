@@ -102,7 +102,9 @@ class Answer:
         return self.items[0]
 
     def as_kind(self, kind: Kind, **changes: Any) -> Answer:
-        return Answer(**{**vars(self), "kind": kind, **changes})
+        other = object.__new__(Answer)
+        vars(other).update(vars(self), kind=kind, **changes)
+        return other
 
     def to_json(self) -> str:
         return _WRITER.encode(vars(self))

@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -21,6 +21,7 @@ from bocage.private.query import Fit, Place, Query, Terms
 
 _LOG = logging.getLogger("bocage.private")
 _LONGEST_MEMO = 16_384
+_LONGEST_KNOWN, _MOST_KNOWN = 2**12, 256  # questions that are not looked at again
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 Drawn = TypeVar("Drawn")
 
@@ -60,12 +61,12 @@ class LiveDesk:
     kind: Kind = Kind.RELEASE
     has_ledger: bool = True
     remember: bool = True
+    _known: dict[tuple[Query, Place], tuple[str, str]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def ask(self, query: Query, place: Place, account: Account, *, fresh: bool) -> Answer:
-        self._check(query, place)
-        facts = facts_of(self.terms, query, place)
-        text = canonical(facts)
-        key, memo = _digest(text), text if len(text) <= _LONGEST_MEMO else memo_of(facts)
+        key, memo = self._admitted(query, place)
         if self.remember and not fresh and (kept := account.stored_answer(key)) is not None:
             answer = Answer.from_json(kept).as_kind(Kind.STORED, cost="0")
         else:
@@ -101,6 +102,21 @@ class LiveDesk:
         return self._guarded(
             lambda: fit.run(partial(self.engine.rows, question), self.terms, self.noise)
         )
+
+    def _admitted(self, query: Query, place: Place) -> tuple[str, str]:
+        """Key and memo of a question that can be asked. All of it follows from the question and the
+        public terms, so that for one that came before, it is known."""
+        found = self._known.get((query, place))
+        if found is None:
+            self._check(query, place)
+            facts = facts_of(self.terms, query, place)
+            text = canonical(facts)
+            found = _digest(text), text if len(text) <= _LONGEST_MEMO else memo_of(facts)
+            if len(text) <= _LONGEST_KNOWN:
+                if len(self._known) >= _MOST_KNOWN:
+                    self._known.clear()
+                self._known[query, place] = found
+        return found
 
     def _check(self, query: Query, place: Place) -> None:
         query.check(self.terms, place)

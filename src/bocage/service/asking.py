@@ -100,14 +100,23 @@ Steps = Annotated[list[Step], Field(max_length=MOST_STEPS)]
 # Questions
 
 
-class CountAsk(Document):
+class _Question(Document):
+    """What is asked at the end of a plan."""
+
+    @cached_property
+    def arguments(self) -> dict[str, Any]:
+        """What the method of the question's kind takes."""
+        return {name: value for name, value in self if name != "kind"}
+
+
+class CountAsk(_Question):
     """The number of rows."""
 
     kind: Literal["noisy_count"]
     epsilon: Amount
 
 
-class CountsAsk(Document):
+class CountsAsk(_Question):
     """The number of rows for each value of a column, or of two columns jointly."""
 
     kind: Literal["noisy_counts"]
@@ -115,7 +124,7 @@ class CountsAsk(Document):
     epsilon: Amount
 
 
-class SumAsk(Document):
+class SumAsk(_Question):
     """The sum of a numeric column."""
 
     kind: Literal["noisy_sum"]
@@ -123,7 +132,7 @@ class SumAsk(Document):
     epsilon: Amount
 
 
-class AverageAsk(Document):
+class AverageAsk(_Question):
     """The average of a numeric column."""
 
     kind: Literal["noisy_avg"]
@@ -131,7 +140,7 @@ class AverageAsk(Document):
     epsilon: Amount
 
 
-class QuantileAsk(Document):
+class QuantileAsk(_Question):
     """A quantile of a numeric column, the median by default."""
 
     kind: Literal["noisy_quantile"]
@@ -140,7 +149,7 @@ class QuantileAsk(Document):
     epsilon: Amount
 
 
-class ModeAsk(Document):
+class ModeAsk(_Question):
     """The most frequent value of a column."""
 
     kind: Literal["noisy_mode"]
@@ -149,7 +158,7 @@ class ModeAsk(Document):
     epsilon: Amount
 
 
-class ChooseAsk(Document):
+class ChooseAsk(_Question):
     """For each cell the column that splits the label best."""
 
     kind: Literal["choose"]

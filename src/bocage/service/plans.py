@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from bocage.errors import PlanError
 from bocage.model import Forest, Released, Tree, from_dict
@@ -81,6 +80,5 @@ def _tree(model: Released, number: int) -> Tree:
 
 def ask(here: Asked, question: wire.Ask, *, fresh: bool) -> Answer:
     """Ask one question at a place."""
-    arguments: dict[str, Any] = {name: value for name, value in question if name != "kind"}
-    answer: Answer = getattr(here, question.kind)(**arguments, fresh=fresh)
+    answer: Answer = getattr(here, question.kind)(**question.arguments, fresh=fresh)
     return answer
