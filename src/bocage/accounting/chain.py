@@ -39,6 +39,7 @@ _SELECT_LAST = (
     + _SELECT_ENTRY.removeprefix("SELECT ")
     + "WHERE number >= (SELECT number FROM head) ORDER BY number LIMIT 2"
 )
+_ONCE = " ON CONFLICT (scope, request) WHERE request IS NOT NULL DO NOTHING RETURNING number"
 _SELECT_BALANCE = "SELECT path, spent, cap, state FROM scopes "
 
 
@@ -63,28 +64,19 @@ def append(
     """Check an action against the balances on its path, and record both."""
     check_memo(memo)
     if request is not None:
-        first = _find_request(run, scope, check_key(request))
-        if first is not None:
-            _require_same(first, action, amount, memo)
-            algebra.require_open(line(run, scope))
-            if not lasting:
-                boot.require_this(run, first)
-            return first.again()
+        check_key(request)
     # Nobody else writes in this transaction: what it has appended itself is not read again.
     known: dict[Any, Any] = getattr(run, "known", {})
-    previous: Entry | None = known.get(Entry)
-    if previous is None:
-        previous = last_entry(run)
-        boot.note(run, previous.number + 1)
+    previous: Entry = known.get(Entry) or last_entry(run)
     lineage = scope.lineage
     path = [known[s] for s in lineage] if known.keys() >= set(lineage) else line(run, scope)
-    changed = algebra.transition(action, path, amount)
-    rows = ", ".join(["(?, ?, ?, ?, ?)"] * len(changed))
-    run(
-        f"INSERT INTO scopes (key, path, spent, cap, state) VALUES {rows} ON CONFLICT (key) "
-        "DO UPDATE SET spent = excluded.spent, cap = excluded.cap, state = excluded.state",
-        *(field for one in changed for field in (one.scope.key, *_balance_row(one))),
-    )
+    try:
+        changed = algebra.transition(action, path, amount)
+    except BocageError:  # what was charged before is not refused because nothing is left by now
+        first = None if request is None else _find_request(run, scope, request)
+        if first is None:
+            raise
+        return _again(run, first, (action, amount, memo), path, lasting=lasting)
     path = algebra.after(path, changed)
     left = algebra.remaining(path) if action is Action.CHARGE else None
     entry = Entry(
@@ -98,7 +90,19 @@ def append(
         previous.hash,
         left=left,
     ).sealed()
-    _insert(run, entry, scope.key)
+    if not _insert(run, entry, scope.key):
+        first = _find_request(run, scope, str(request))
+        if first is None:
+            raise LedgerCorrupt("a request on record cannot be found. Verify the ledger.")
+        return _again(run, first, (action, amount, memo), path, lasting=lasting)
+    rows = ", ".join(["(?, ?, ?, ?, ?)"] * len(changed))
+    run(
+        f"INSERT INTO scopes (key, path, spent, cap, state) VALUES {rows} ON CONFLICT (key) "
+        "DO UPDATE SET spent = excluded.spent, cap = excluded.cap, state = excluded.state",
+        *(field for one in changed for field in (one.scope.key, *_balance_row(one))),
+    )
+    if Entry not in known:
+        boot.note(run, entry.number)
     run("UPDATE head SET number = ?, hash = ?", entry.number, entry.hash)
     known.update(zip(lineage, path, strict=True))
     known[Entry] = entry
@@ -213,21 +217,36 @@ def _find_request(run: Run, scope: Scope, request: str) -> Entry | None:
     return _entry(rows[0]) if rows else None
 
 
-def _require_same(first: Entry, action: Action, amount: Epsilon, memo: str) -> None:
-    if (first.action, first.epsilon, first.memo) != (action, amount, memo):
+def _again(
+    run: Run,
+    first: Entry,
+    asked: tuple[Action, Epsilon, str],
+    path: list[Balance],
+    *,
+    lasting: bool,
+) -> Entry:
+    """The entry that a request made before, if it is the same and may still be made."""
+    if (first.action, first.epsilon, first.memo) != asked:
         raise LedgerError(
             f"request {first.request!r} was made before with another epsilon or memo (entry "
             f"{first.number}). Use a new key for a new question. Nothing was charged."
         )
+    algebra.require_open(path)
+    if not lasting:
+        boot.require_this(run, first)
+    return first.again()
 
 
-def _insert(run: Run, entry: Entry, key: str) -> None:
-    run(
+def _insert(run: Run, entry: Entry, key: str) -> bool:
+    """Add an entry, unless there is one of the same request; whether it was added."""
+    once = "" if entry.request is None else _ONCE
+    made = run(
         "INSERT INTO entries (number, time, action, scope, nano, memo, request, previous, hash) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?){once}",
         *(entry.number, entry.time, str(entry.action), key, entry.epsilon.nano),
         *(entry.memo, entry.request, entry.previous, entry.hash),
     )
+    return entry.request is None or bool(made)
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:

@@ -22,11 +22,14 @@ _here = threading.local()
 class Change:
     """What somebody wants to write; without a body, a thread writes by itself when its turn comes."""
 
-    __slots__ = ("body", "error", "lasting", "leader", "result", "wake")
+    __slots__ = ("body", "error", "lasting", "leader", "result", "single", "wake")
 
-    def __init__(self, body: Callable[[Run], Any] | None, *, lasting: bool = True) -> None:
+    def __init__(
+        self, body: Callable[[Run], Any] | None, *, lasting: bool = True, single: bool = False
+    ) -> None:
         self.body = body
         self.lasting = lasting  # whether it has to survive the end of the machine
+        self.single = single  # whether its first statement is all that it writes
         self.result: Any = None
         self.error: Exception | None = None
         self.leader: Change | None = None  # whose thread makes the change
@@ -94,15 +97,17 @@ class Writers:
         self._leader: Change | None = None  # who has the turn
         self._queue: deque[Change] = deque()
 
-    def do(self, body: Callable[[Run], T], *, lasting: bool = True) -> T:
+    def do(self, body: Callable[[Run], T], *, lasting: bool = True, single: bool = False) -> T:
         """Run `body` in a transaction, in this thread or another; return when it is durable.
 
-        One that need not be lasting is not lost with a process, but perhaps with the machine.
+        One that need not be lasting is not lost with a process, but perhaps with the machine. Where
+        nobody shares it, a `single` one, which writes by its first statement and reads at most
+        afterwards, is a transaction by itself.
 
         The body may be run again, if another that shares the transaction spoils it: it changes
         nothing but the store.
         """
-        mine = Change(body, lasting=lasting)
+        mine = Change(body, lasting=lasting, single=single)
         wait = getattr(_here, "wait", None)
         if wait is None:
             self.make([mine])
@@ -139,13 +144,19 @@ class Writers:
 
     def make_soon(self, change: Change, seconds: float) -> bool:
         """Make one change, unless others write for longer than `seconds`; whether it was made."""
-        if self._leader is not None:
-            return False
+        with self._lock:
+            if self._leader is not None:
+                return False
+            self._leader = change
         _here.patience = seconds
         try:
-            self.make([change])
+            if change.single:
+                self._make_single(change)
+            else:
+                self._lead([change])
         finally:
             del _here.patience
+            self._leave(change)
         if not isinstance(change.error, LedgerBusy):
             return True
         change.error = None
@@ -235,6 +246,27 @@ class Writers:
         finally:
             for task in group:
                 task.settle(failure)
+
+    def _make_single(self, change: Change) -> None:
+        """Make a change of one statement, which the database begins and commits by itself."""
+        store = self._store
+        try:
+            connection = store.ready(lasting=change.lasting)
+        except Exception as error:  # noqa: BLE001 - whoever wants the change raises it
+            change.error = error
+            return
+        try:
+            change.result = change.body(_Runner(store, connection)) if change.body else None
+        except BaseException as error:
+            store.discard(connection)
+            if not isinstance(error, Exception):
+                raise
+            broken = isinstance(error, store.database_error)
+            change.error = store.explain(error, committing=True) if broken else error
+            if broken:
+                change.error.__cause__ = error
+        else:
+            store.give_back(connection)
 
     def _change(self, run: _Runner, group: list[Change], *, lasting: bool) -> bool:
         """Make all changes; who fails leaves the group. False if it may have left traces."""

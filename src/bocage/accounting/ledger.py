@@ -138,6 +138,7 @@ class Ledger:
         return self._store.do(
             lambda run: chain.store_answer(run, scope, key, body, number, also=also),
             lasting=lasting or not self._store.boot,
+            single=True,
         )
 
     def stored_answer(self, scope: Scope, key: str) -> bytes | None:

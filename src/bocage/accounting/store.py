@@ -86,14 +86,15 @@ class Store(ABC):
         """Hold the write lock; on leaving, the changes are durable, or none was made."""
         return self._writers.write()
 
-    def do(self, body: Callable[[Run], T], *, lasting: bool = True) -> T:
+    def do(self, body: Callable[[Run], T], *, lasting: bool = True, single: bool = False) -> T:
         """Run `body` as in `write` and return its result, cheaply where many threads write.
 
         Threads that write at the same time share a transaction; each can still fail alone. The
         body may run in another thread, and more than once until one commit keeps it. What need not
-        be `lasting` may be lost with the machine, but not with a process.
+        be `lasting` may be lost with the machine, but not with a process. A `single` one writes by
+        its first statement alone.
         """
-        return self._writers.do(body, lasting=lasting)
+        return self._writers.do(body, lasting=lasting, single=single)
 
     def look(self, sql: str, *values: Value) -> list[tuple[Any, ...]]:
         """Run one statement that reads: it sees one consistent state without a transaction."""
@@ -117,6 +118,18 @@ class Store(ABC):
         else:
             self.give_back(connection)
 
+    def ready(self, *, lasting: bool) -> Any:
+        """A connection for one statement that is a transaction by itself."""
+        connection, _ = self._take()
+        try:
+            self.prepare(connection, lasting=lasting)
+        except BaseException as error:
+            self.discard(connection)
+            if isinstance(error, self.database_error):
+                raise self.explain(error, committing=False) from error
+            raise
+        return connection
+
     def begin_writing(self, *, lasting: bool = True) -> Any:
         """A connection in a transaction that holds the write lock; give it back or discard it."""
         connection, _ = self._first(self.begin_write, (), lasting=lasting)
@@ -131,16 +144,18 @@ class Store(ABC):
         return connection
 
     def _first(
-        self, sql: str, values: tuple[Value, ...], *, lasting: bool = True
+        self, sql: str, values: tuple[Value, ...], *, lasting: bool | None = None
     ) -> tuple[Any, list[tuple[Any, ...]]]:
         """Run the first statement on an idle connection, or on a new one.
 
-        One that a restarted server has dropped is replaced.
+        One that a restarted server has dropped is replaced. Who reads does not care how the commits
+        of a connection end.
         """
         while True:
             connection, reused = self._take()
             try:
-                self.prepare(connection, lasting=lasting)
+                if lasting is not None:
+                    self.prepare(connection, lasting=lasting)
                 rows = self.run(connection, sql, values)
             except BaseException as error:
                 self.discard(connection)

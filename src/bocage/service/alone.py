@@ -8,7 +8,7 @@ from typing import Any
 
 from greenlet import getcurrent, greenlet
 
-from bocage.accounting.group import hand_in
+from bocage.accounting.group import Change, Writers, hand_in
 from bocage.service.crew import Crew
 
 PATIENCE_SECONDS = 0.02  # how long the event loop waits for others who write
@@ -35,16 +35,20 @@ class Alone:
         found = _go(turn)
         while not turn.dead:
             writers, change = found
-            if not writers.make_soon(change, PATIENCE_SECONDS):
-                await self._crew.run(partial(writers.make, [change]))
+            await self._crew.run(partial(writers.make, [change]))
             found = _go(turn)
         return found
 
 
 def _go(turn: greenlet) -> Any:
-    """Let a task go on until it wants to write, or to its end."""
-    hand_in(getcurrent().switch)
+    """Let a task go on until it has to wait for others who write, or to its end."""
+    hand_in(_write_soon)
     try:
         return turn.switch()
     finally:
         hand_in(None)
+
+
+def _write_soon(writers: Writers, change: Change) -> None:
+    if not writers.make_soon(change, PATIENCE_SECONDS):
+        getcurrent().parent.switch(writers, change)
