@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -70,31 +70,27 @@ class Direct:
         self._asked = 0  # questions that are being answered
         self._last: Any = None  # the connection that asked last
 
+    @staticmethod
+    def table_of(scope: MutableMapping[str, Any]) -> str | None:
+        """The table that a question is about, by its address; None if it is no question."""
+        place = _PATH.fullmatch(scope["path"])
+        return None if place is None or scope["method"] != "POST" else place[1]
+
     async def answer(
-        self,
-        scope: MutableMapping[str, Any],
-        body: bytes,
-        send: Callable[[MutableMapping[str, Any]], Awaitable[None]],
-    ) -> bool:
-        """Answer a question, or leave the request alone; whether it was answered."""
-        asked = _read(scope, body, self._service.settings.json_depth)
+        self, scope: MutableMapping[str, Any], table: str, body: bytes
+    ) -> bytes | None:
+        """The answer to a question, as JSON; None leaves the request to the application."""
+        asked = _read(scope["headers"], table, body, self._service.settings.json_depth)
         if asked is None:
-            return False
+            return None
         scope["route"] = _ROUTE
-        analyst = scope["state"]["analyst"]
         self._asked += 1
         try:
             workers = self._workers(asked, scope.get("client"))
-            content = await workers.run(partial(self._work, analyst, asked))
+            content: bytes = await workers.run(partial(self._work, scope["state"], asked))
         finally:
             self._asked -= 1
-        headers = [
-            (b"content-length", str(len(content)).encode()),
-            (b"content-type", b"application/json"),
-        ]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": content})
-        return True
+        return content
 
     def _workers(self, asked: _Asked, connection: Any) -> Alone | Turns | Crew:
         """Who answers: of several connections that ask by turns, none is alone."""
@@ -103,8 +99,9 @@ class Direct:
             return self._crew
         return self._alone if again and self._asked == 1 and self._at_hand else self._turns
 
-    def _work(self, analyst: str, asked: _Asked) -> bytes:
-        answer = queries.query(self._service, analyst, asked.table, asked.request, asked.key)
+    def _work(self, caller: MutableMapping[str, Any], asked: _Asked) -> bytes:
+        who, what = caller["analyst"], (asked.table, asked.request, asked.key)
+        answer = queries.query(self._service, who, *what, grant=caller.get("grant"))
         return answer.to_json().encode()
 
     def close(self) -> None:
@@ -112,16 +109,13 @@ class Direct:
         self._turns.close()
 
 
-def _read(scope: MutableMapping[str, Any], body: bytes, depth: int) -> _Asked | None:
-    place = _PATH.fullmatch(scope["path"])
-    if place is None or scope["method"] != "POST":
-        return None
-    kinds = [value for name, value in scope["headers"] if name == b"content-type"]
-    keys = [value.decode("latin-1") for name, value in scope["headers"] if name == _HEADER]
+def _read(headers: list[tuple[bytes, bytes]], table: str, body: bytes, depth: int) -> _Asked | None:
+    kinds = [value for name, value in headers if name == b"content-type"]
+    keys = [value.decode("latin-1") for name, value in headers if name == _HEADER]
     if kinds != [b"application/json"] or len(keys) > 1 or not all(map(_KEY.fullmatch, keys)):
         return None
     request = (_request_kept if len(body) <= _LONGEST_KEPT else _request)(body, depth)
-    return None if request is None else _Asked(place[1], request, keys[0] if keys else None)
+    return None if request is None else _Asked(table, request, keys[0] if keys else None)
 
 
 def _request(body: bytes, depth: int) -> wire.QueryRequest | None:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from functools import partial
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
+
+from bocage.service.begun import begin
 
 LONGEST_HEAD = 2**16  # bytes of a request line and its headers
 HEAD_SECONDS = 60
+# An extension of ASGI: the `body` of a request that came with its head, and how to `send` a whole answer.
+PROMPT = "bocage.prompt"
 _TOO_LONG = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
     b"content-length: 0\r\nconnection: close\r\n\r\n"
@@ -34,6 +43,11 @@ class _Together:
             self._head = data
             asyncio.get_running_loop().call_soon(self._send_head)  # if nothing follows at once
 
+    def write_whole(self, data: bytes) -> None:
+        """Write what nothing follows."""
+        self._send_head()
+        self._transport.write(data)
+
     def close(self) -> None:
         self._send_head()
         self._transport.close()
@@ -54,13 +68,16 @@ class PromptProtocol(HttpToolsProtocol):
     """
 
     _seen: int | None = 0  # bytes of the head that is coming; None while a body comes
+    _reading = False
+    _next: tuple[RequestResponseCycle, Any] | None = None  # a request whose head is here
     _late: asyncio.TimerHandle | None = None  # what ends a connection whose head does not
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
         line = transport.get_extra_info("socket")
         if line is not None and line.family in {socket.AF_INET, socket.AF_INET6}:
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        super().connection_made(_Together(transport))  # type: ignore[arg-type] # as one
+        self._line = _Together(transport)
+        super().connection_made(self._line)  # type: ignore[arg-type] # as one
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -68,6 +85,55 @@ class PromptProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        self._reading = True
+        try:
+            self._read(data)
+        finally:
+            self._reading = False
+            if self._next is not None:
+                self._begin(*self._next)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """A request that is being read waits for the rest of what has come with its head."""
+        if self._reading and getattr(app, "may_begin", False):
+            self._next = (cycle, app)
+        else:
+            super()._start_asgi_task(cycle, app)
+
+    def _begin(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._next = None
+        if cycle.more_body:
+            super()._start_asgi_task(cycle, app)
+            return
+        send = partial(self._send_whole, cycle)
+        cycle.scope["extensions"] = {PROMPT: {"body": bytes(cycle.body), "send": send}}
+        cycle.body, cycle.waiting_for_100_continue = bytearray(), False
+        cycle.message_event.clear()  # the body is taken
+        task = begin(cycle.run_asgi(app))
+        if task is not None:
+            task.add_done_callback(self.tasks.discard)
+            self.tasks.add(task)
+
+    async def _send_whole(
+        self, cycle: RequestResponseCycle, status: int, head: bytes, body: bytes
+    ) -> None:
+        """Send an answer of which all is there. `head` has the lines of its headers but the length."""
+        if cycle.flow.write_paused and not cycle.disconnected:
+            await cycle.flow.drain()
+        if cycle.disconnected:
+            return
+        cycle.response_started = cycle.response_complete = True
+        lines = [b"%s: %s\r\n" % pair for pair in cycle.default_headers]
+        close = b"" if cycle.keep_alive else b"connection: close\r\n"
+        length = b"content-length: %d\r\n" % len(body)
+        parts = (STATUS_LINE[status], *lines, length, head, close, b"\r\n", body)
+        self._line.write_whole(b"".join(parts))
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            self.transport.close()
+        cycle.on_response()
+
+    def _read(self, data: bytes) -> None:
         if self._seen is None:
             super().data_received(data)
             return

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 
 def query(
-    service: Service, analyst: str, table: str, request: wire.QueryRequest, key: str | None
+    service: Service,
+    analyst: str,
+    table: str,
+    request: wire.QueryRequest,
+    key: str | None,
+    *,
+    grant: str | None = None,
 ) -> Answer:
     """Answer one question, as the mode says.
 
@@ -30,7 +36,7 @@ def query(
     for new noise has a charge of its own, however long ago it paid for the question itself.
     """
     if request.mode == "release":
-        return _release(service, analyst, table, request, key)
+        return _release(service, analyst, table, request, key, grant=grant)
     whole, _ = service.tables.asked_by(analyst, table)
     steps = expand(service, analyst, table, request.plan)
     find = finder(service, analyst)
@@ -42,12 +48,18 @@ def query(
 
 
 def _release(
-    service: Service, analyst: str, table: str, request: wire.QueryRequest, key: str | None
+    service: Service,
+    analyst: str,
+    table: str,
+    request: wire.QueryRequest,
+    key: str | None,
+    *,
+    grant: str | None,
 ) -> Answer:
     digest = digest_of(table, request)
     once = f"fresh {key}" if request.fresh and key is not None else key  # no key has a space
     admission = Admission(once, keep=request.fresh and key is not None, digest=digest)
-    whole, account = service.tables.charged_by(analyst, table, admission)
+    whole, account = service.tables.charged_by(analyst, table, admission, grant)
     if key is not None:
         service.records.bind(analyst, key, digest)
     steps = expand(service, analyst, table, request.plan)

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bocage.accounting.store import Run
+from bocage.accounting.store import Run, Store
 from bocage.errors import NotFound, RequestConflict, ServiceError
 from bocage.service import keys
 from bocage.service.registry import now
@@ -72,9 +72,11 @@ class Kept:
 class Records:
     """Records that all workers share. What others own is not found."""
 
-    def __init__(self, target: str) -> None:
-        self._store = open_store(target)
+    def __init__(self, target: str, shared: Store | None = None) -> None:
+        self._store = shared or open_store(target)
         self._quick = open_store(target, durable=False)
+        # A file is read and written by one connection, which knows its pages, where one is enough.
+        self._keys = self._store if self._store.at_hand else self._quick
 
     # Partitions
 
@@ -118,12 +120,14 @@ class Records:
         outlive the machine. Of two who bind a key at once the statement lets one in; both see what
         it stands for.
         """
-        ((stands_for, earlier),) = self._quick.do(
+        ((stands_for, earlier),) = self._keys.do(
             lambda run: run(
                 "INSERT INTO requests VALUES (?, ?, ?, ?, ?) ON CONFLICT (analyst, key) "
                 "DO UPDATE SET time = requests.time RETURNING digest, job",
                 *(analyst, key, digest, job, int(time.time())),
-            )
+            ),
+            lasting=False,
+            single=True,
         )
         if stands_for != digest:
             raise RequestConflict(

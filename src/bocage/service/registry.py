@@ -45,12 +45,21 @@ class Analyst:
     rotated: str
 
 
+@dataclass(frozen=True)
+class Caller:
+    """Whose key a request carries, and what one look at the registry told of both."""
+
+    name: str
+    state: str  # open or revoked
+    grant: str | None = None  # of the table that was asked for: open, revoked, or none
+
+
 class Registry:
     """The owner's records. One may be shared by threads and processes, with PostgreSQL by hosts."""
 
     def __init__(self, target: str, *, create: bool = False) -> None:
-        self._store = open_store(target, create=create)
-        self.at_hand = not target.startswith(("postgresql://", "postgres://"))  # a local file
+        self.store = self._store = open_store(target, create=create)
+        self.at_hand = self.store.at_hand  # a local file
 
     # Tables
 
@@ -142,6 +151,13 @@ class Registry:
         found = keys.matching(digest, [row[0] for row in rows])
         return next((Analyst(*row[1:]) for row in rows if row[0] == found), None)
 
+    def caller(self, digest: str, table: str | None) -> Caller | None:
+        """Whose key has this hash, as `authenticate`; and the grant of a table, in the same look."""
+        prefix = digest[: keys.PREFIX_DIGITS]
+        rows = self._store.look(_CALLER, table, prefix)
+        found = keys.matching(digest, [row[0] for row in rows])
+        return next((Caller(*row[1:]) for row in rows if row[0] == found), None)
+
     def require_key(self, name: str, digest: str) -> None:
         """Refuse a key that was the analyst's and is no more."""
         rows = self._store.look(
@@ -195,6 +211,11 @@ class Registry:
         self._store.close()
 
 
+_CALLER = (
+    "SELECT digest, name, state, (SELECT grants.state FROM grants JOIN tables "
+    'ON tables.name = "table" WHERE analyst = analysts.name AND "table" = ?) '
+    "FROM analysts WHERE prefix = ?"
+)
 _TABLE = "name, source, schema, scope, cap, adjacency, noise, batch, added"
 
 

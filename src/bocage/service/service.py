@@ -39,7 +39,7 @@ class Service:
         self.rates = Buckets(self.settings.requests_per_second / share, burst)
         self.signer = home.signer()
         self.registry = home.open_registry()
-        self.records = Records(home.registry_address)
+        self.records = Records(home.registry_address, self.registry.store)
         self.surveys = Surveys(home.registry_address)
         self.sessions = Sessions(home.registry_address, home.settings.session_minutes)
         self.ledger = home.open_ledger()

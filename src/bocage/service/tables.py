@@ -90,10 +90,13 @@ class Tables:
         return self._opened(analyst, name, admission or Admission())
 
     def charged_by(
-        self, analyst: str, name: str, admission: Admission
+        self, analyst: str, name: str, admission: Admission, grant: str | None = None
     ) -> tuple[PrivateTable, WatchedAccount]:
-        """The same for who will charge it: the ledger itself refuses what is closed by then."""
-        state = self._registry.grant_state(analyst, name)
+        """The same for who will charge it: the ledger itself refuses what is closed by then.
+
+        `grant` is what the registry said when the request came in, if it was asked.
+        """
+        state = grant or self._registry.grant_state(analyst, name)
         if state is None:
             raise _not_there(name)
         if state != "open":
