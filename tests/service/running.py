@@ -110,7 +110,15 @@ class Inside:
         self.service = Service(home)
         app = wrap(create_app(home, self.service))
         config = uvicorn.Config(
-            app, port=0, http=PromptProtocol, ws="none", log_config=None, lifespan="on"
+            app,
+            port=0,
+            http=PromptProtocol,
+            ws="none",
+            log_config=None,
+            lifespan="on",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,  # as `serve` has it: nothing stands between server and gate
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
