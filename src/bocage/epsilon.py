@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from typing import Self
 
 from bocage.errors import EpsilonError
 
 UNIT = 10**9
+_LONGEST_KEPT = 40  # characters of an amount that is not read again
 LARGEST = 10**6 * UNIT  # no guarantee worth the name lies beyond; keeps sums far inside 63 bits
 
 
@@ -94,19 +96,35 @@ def _nano(value: object) -> int:
         raise EpsilonError(f"epsilon must be a number, not {type(value).__name__}.")
     if isinstance(value, Fraction):
         exact = value * UNIT
+    elif isinstance(value, str) and len(value) <= _LONGEST_KEPT:
+        return _read_kept(value)
     else:
-        try:
-            decimal = Decimal(str(value).strip())
-        except InvalidOperation:
-            raise EpsilonError(f"epsilon must be a number, not {value!r}.") from None
-        if not decimal.is_finite():
-            raise EpsilonError(f"epsilon must be a finite number, not {value}.")
-        if abs(decimal.adjusted()) > 40:
-            raise EpsilonError(f"epsilon must be between 1e-9 and {LARGEST // UNIT}, not {value}.")
-        exact = Fraction(decimal) * UNIT
+        exact = _decimal(value)
+    return _whole(exact, value)
+
+
+def _decimal(value: object) -> Fraction:
+    try:
+        decimal = Decimal(str(value).strip())
+    except InvalidOperation:
+        raise EpsilonError(f"epsilon must be a number, not {value!r}.") from None
+    if not decimal.is_finite():
+        raise EpsilonError(f"epsilon must be a finite number, not {value}.")
+    if abs(decimal.adjusted()) > 40:
+        raise EpsilonError(f"epsilon must be between 1e-9 and {LARGEST // UNIT}, not {value}.")
+    return Fraction(decimal) * UNIT
+
+
+def _whole(exact: Fraction, value: object) -> int:
     if exact.denominator != 1:
         raise EpsilonError(
             f"epsilon={value} has more than nine decimals. The ledger counts whole units of 1e-9: "
             f"write {float(round(exact)) / UNIT:.9g} instead."
         )
     return int(exact)
+
+
+@lru_cache(maxsize=1024)
+def _read_kept(text: str) -> int:
+    """The same few amounts are asked for over and over."""
+    return _whole(_decimal(text), text)

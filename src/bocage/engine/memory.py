@@ -74,8 +74,8 @@ def answer(
     codes: Codes, questions: Sequence[Question], schema: Schema, *, small: int = SMALL
 ) -> list[Tally]:
     """Count codes in memory the way that is fastest for their number."""
-    if all(question.is_size for question in questions):
-        return [Tally.size(codes.rows) for _ in questions]
+    if len(questions) == 1 and questions[0].is_size:
+        return [Tally.size(codes.rows)]
     if codes.rows <= small:
         return count_small(codes, questions, schema)
     return count(codes, questions, schema)

@@ -46,12 +46,10 @@ def draw_laplace(scale: Fraction, size: int, source: Randomness) -> NDArray[Any]
     S / epsilon makes its release epsilon-differentially private. No floating-point number is
     involved (Ghosh, Roughgarden and Sundararajan 2009; Canonne, Kamath and Steinke 2020).
     """
-    if scale <= 0:
-        raise EpsilonError(f"the scale of Laplace noise must be greater than 0, not {scale}.")
-    digits = _digits(scale, source.word_bits, _BASE)
+    digits = _digits(*scale.as_integer_ratio(), source.word_bits, _BASE)
     if size == 1:
-        return np.array([digits.one(source)], np.int64 if scale <= LARGEST_INT64_SCALE else object)
-    noise = np.empty(size, dtype=np.int64 if scale <= LARGEST_INT64_SCALE else object)
+        return np.array([digits.one(source)], digits.kind)
+    noise = np.empty(size, digits.kind)
     for start in range(0, size, _CHUNK):
         part = noise[start : start + _CHUNK]
         part[:] = digits.draw(len(part), source, part.dtype)
@@ -62,6 +60,9 @@ class _Digits:
     """The tables of one scale, from the lowest digit (with the sign) to the highest."""
 
     def __init__(self, scale: Fraction, word_bits: int, base: int) -> None:
+        if scale <= 0:
+            raise EpsilonError(f"the scale of Laplace noise must be greater than 0, not {scale}.")
+        self.kind = np.dtype(np.int64 if scale <= LARGEST_INT64_SCALE else object)
         self.bases: list[int] = []
         self.tables: list[Table] = []
         decay, more = Fraction(scale.denominator, scale.numerator), True
@@ -127,5 +128,6 @@ def _weights(decay: Fraction, base: int, signed: bool, open_end: bool, bits: int
 
 
 @lru_cache(maxsize=256)
-def _digits(scale: Fraction, word_bits: int, base: int) -> _Digits:
-    return _Digits(scale, word_bits, base)
+def _digits(many: int, one: int, word_bits: int, base: int) -> _Digits:
+    """Found by integers: to hash a fraction takes as long as half a draw."""
+    return _Digits(Fraction(many, one), word_bits, base)

@@ -45,7 +45,7 @@ class Table:
         # word that it flags without need is refined to the same outcome.
         self._last = np.array([0, *(bound - 1 for bound in high)], dtype=np.uint64)
         # The same numbers as Python integers, for who looks at one of them.
-        self._lows, self._lasts = memoryview(self._low), memoryview(self._last)
+        self._lows, self._lasts = self._low.data, self._last.data
 
     def draw(self, count: int, source: Randomness) -> IntArray:
         words = source.words(count)

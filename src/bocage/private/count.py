@@ -45,7 +45,7 @@ class Count(Query):
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> IntArray:
         """Noisy counts, one per cell."""
-        exact: IntArray = tally.totals.sum(axis=1)
+        exact: IntArray = tally.totals[:, 0]  # no label is counted, so that there is one column
         return exact + noise.laplace(terms.scale(1, self.epsilon), exact.size)
 
     def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:

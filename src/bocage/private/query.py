@@ -35,8 +35,14 @@ def _scale(moved: int, epsilon: Epsilon) -> Fraction:
 
 
 @lru_cache(maxsize=4096)
-def _widths(scale: Fraction, unit: Fraction) -> tuple[int, float, str]:
-    """Half the width of the interval, in integers and in the unit, and the scale for people."""
+def _widths(
+    scale_over: int, scale_under: int, unit_over: int, unit_under: int
+) -> tuple[int, float, str]:
+    """Half the width of the interval, in integers and in the unit, and the scale for people.
+
+    Found by integers, which are hashed at once.
+    """
+    scale, unit = Fraction(scale_over, scale_under), Fraction(unit_over, unit_under)
     half = half_width(scale)
     return half, float(half * unit), f"{float(scale * unit):.6g}"
 
@@ -169,12 +175,13 @@ def laplace_answer(
     at_least: float | None = None,
 ) -> Answer:
     """The answer made of noisy integers that count `unit`; without them a preview."""
-    half, plus_minus, shown = _widths(scale, unit)
+    many, one = unit.as_integer_ratio()
+    half, plus_minus, shown = _widths(*scale.as_integer_ratio(), many, one)
     values: tuple[Value | None, ...] = (None,) * len(keys)
     lows = highs = None
     if noisy is not None:
         values = tuple(in_units(number, unit) for number in noisy)
-        many, one = unit.as_integer_ratio()  # a quotient of integers is rounded once, as a fraction
+        # a quotient of integers is rounded once, as a fraction
         bounds = [((n - half) * many / one, (n + half) * many / one) for n in noisy]
         if at_least is not None:
             bounds = [(max(low, at_least), max(high, at_least)) for low, high in bounds]

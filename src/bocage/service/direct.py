@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from bocage.service.service import Service
 
 _PATH = re.compile(rf"/v1/tables/({wire.NAME_PATTERN})/query")
-_LIGHT, _MOST_LIGHT_STEPS = {"noisy_count", "noisy_sum", "noisy_avg"}, 8
 _LONGEST_KEPT, _MOST_KEPT = 2**12, 256  # bodies that are not read again
 _HEADER, _KEY = b"idempotency-key", re.compile(wire.KEY_PATTERN)
 
@@ -45,14 +44,7 @@ class _Asked:
     @property
     def is_light(self) -> bool:
         """Whether one number is asked for: nobody waits long for its noise."""
-        steps, ask = self.request.plan, self.request.ask
-        return (
-            self.request.mode == "release"
-            and ask.kind in _LIGHT
-            and len(steps) <= _MOST_LIGHT_STEPS
-            and all(step.op in {"where", "partition", "part"} for step in steps)
-            and (not steps or steps[-1].op != "partition")
-        )
+        return self.request.is_light
 
 
 class Direct:

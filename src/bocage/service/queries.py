@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from bocage.accounting import Entry
@@ -172,5 +173,9 @@ def dry_rows(service: Service, asked: int | None) -> int:
 
 def digest_of(table: str, request: wire.Document) -> str:
     """What a request is, for its idempotency key."""
-    content = f"{type(request).__name__} {table} {request.written}"
-    return hashlib.sha256(content.encode()).hexdigest()
+    return _digest(type(request).__name__, table, request.written)
+
+
+@lru_cache(maxsize=256)
+def _digest(kind: str, table: str, written: str) -> str:
+    return hashlib.sha256(f"{kind} {table} {written}".encode()).hexdigest()
