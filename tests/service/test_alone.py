@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sqlite3
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
@@ -15,6 +17,7 @@ from running import Inside, count
 from bocage.accounting import Ledger, open_ledger
 from bocage.epsilon import Epsilon
 from bocage.errors import BudgetExceeded, LedgerBusy
+from bocage.service import hands
 from bocage.service.alone import Alone
 from bocage.service.crew import Crew
 from bocage.service.registry import Registry
@@ -211,3 +214,30 @@ def test_the_loop_waits_for_no_database_elsewhere(made, ann, used, monkeypatch, 
         ask(service.client, ann)
     service.stop()
     assert used == ["Turns"] * 2
+
+
+def test_one_hand_does_all_tasks_and_holds_none_of_them(monkeypatch):
+    made = []
+    new = hands.greenlet
+    monkeypatch.setattr(hands, "greenlet", lambda run: made.append(run) or new(run))
+
+    class Body:
+        def __call__(self):
+            return self
+
+    async def main():
+        crew = Crew(1)
+        one, there = Alone(crew), []
+        for _ in range(3):
+            body = Body()
+            there.append(weakref.ref(await one.run(body)))
+            with pytest.raises(KeyError):
+                await one.run(lambda: {}["nothing"])
+            del body
+        gc.collect()
+        crew.close()
+        return [reference() for reference in there]
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: asyncio.run(main())).result() == [None] * 3
+    assert len(made) == 1

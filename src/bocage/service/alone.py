@@ -10,6 +10,7 @@ from greenlet import getcurrent, greenlet
 
 from bocage.accounting.group import Change, Writers, hand_in
 from bocage.service.crew import Crew
+from bocage.service.hands import Hands, Outcome
 
 PATIENCE_SECONDS = 0.02  # how long the event loop waits for others who write
 
@@ -27,28 +28,34 @@ class Alone:
     """
 
     def __init__(self, crew: Crew) -> None:
-        self._crew = crew
+        self._crew, self._hands = crew, Hands()
 
     async def run(self, work: Callable[[], Any]) -> Any:
         """What `work` returns or raises."""
-        turn = greenlet(work)
-        found = _go(turn)
-        while not turn.dead:
+        hand = self._hands.take()
+        found = _go(hand, work)
+        while not isinstance(found, Outcome):
             writers, change = found
             await self._crew.run(partial(writers.make, [change]))
-            found = _go(turn)
-        return found
+            found = _go(hand)
+        self._hands.give_back(hand)
+        if found.error is None:
+            return found.result
+        try:
+            raise found.error
+        finally:
+            del found  # no cycle with the frames of its own traceback
 
 
-def _go(turn: greenlet) -> Any:
-    """Let a task go on until it has to wait for others who write, or to its end."""
+def _go(hand: greenlet, *task: Callable[[], Any]) -> Any:
+    """Let a task begin or go on until it has to wait for others who write, or to its end."""
     hand_in(_write_soon)
     try:
-        return turn.switch()
+        return hand.switch(*task)
     finally:
         hand_in(None)
 
 
 def _write_soon(writers: Writers, change: Change) -> None:
     if not writers.make_soon(change, PATIENCE_SECONDS):
-        getcurrent().parent.switch(writers, change)
+        getcurrent().parent.switch((writers, change))

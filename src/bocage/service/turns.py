@@ -13,6 +13,7 @@ from greenlet import getcurrent, greenlet
 
 from bocage.accounting.group import MOST_TOGETHER, Change, Writers, hand_in
 from bocage.service.crew import Outbox, Task
+from bocage.service.hands import Hands, Outcome
 
 _LOG = logging.getLogger("bocage.service")
 
@@ -20,15 +21,9 @@ _LOG = logging.getLogger("bocage.service")
 class _Turn:
     """A task that has begun. It stops where it writes to a store, and goes on when that is durable."""
 
-    def __init__(self, task: Task, thread: greenlet) -> None:
-        self._work, self.future = task
-        self.greenlet = greenlet(self._run, thread)
-
-    def _run(self) -> tuple[Any, BaseException | None]:
-        try:
-            return self._work(), None
-        except BaseException as error:  # noqa: BLE001 - who waits for it gets it
-            return None, error
+    def __init__(self, task: Task, hand: greenlet) -> None:
+        self.task: tuple[Callable[[], Any], ...] = task[:1]  # until it has begun
+        self.future, self.hand = task[1], hand
 
 
 class Turns:
@@ -50,6 +45,7 @@ class Turns:
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._waiting: list[tuple[_Turn, Writers, Change]] = []
         self._outbox = Outbox()
+        self._hands = Hands()
         self._thread: threading.Thread | None = None
 
     async def run(self, work: Callable[[], Any]) -> Any:
@@ -62,12 +58,11 @@ class Turns:
         return await future
 
     def _serve(self) -> None:
-        thread = getcurrent()
-        hand_in(thread.switch)
-        is_open = True
+        hand_in(_wait)
+        self._hands, is_open = Hands(), True
         try:
             while is_open or self._waiting:
-                is_open = is_open and self._take_in(thread)
+                is_open = is_open and self._take_in()
                 self._write()
         except BaseException as error:  # noqa: BLE001 - no memory, say: nobody waits forever
             _LOG.error("the thread of light questions ended with %s", type(error).__name__)
@@ -75,7 +70,7 @@ class Turns:
             for turn, _, _ in failed:
                 self._outbox.put(turn.future, None, error)
 
-    def _take_in(self, thread: greenlet) -> bool:
+    def _take_in(self) -> bool:
         """Begin what has come; where nobody waits, wait for it. False when there will be no more."""
         for _ in range(MOST_TOGETHER):
             if self._waiting and self._tasks.empty():
@@ -83,17 +78,20 @@ class Turns:
             task = self._tasks.get()
             if task is None:
                 return False
-            self._go(_Turn(task, thread))
+            self._go(_Turn(task, self._hands.take()))
             del task  # an idle thread holds nothing of a request
         return True
 
     def _go(self, turn: _Turn) -> None:
-        """Let a task go on until it wants to write, or to its end."""
-        outcome = turn.greenlet.switch()
-        if turn.greenlet.dead:
-            self._outbox.put(turn.future, *outcome)
+        """Let a task begin or go on until it wants to write, or to its end."""
+        task, turn.task = turn.task, ()
+        found = turn.hand.switch(*task)
+        del task
+        if isinstance(found, Outcome):
+            self._hands.give_back(turn.hand)
+            self._outbox.put(turn.future, found.result, found.error)
         else:
-            self._waiting.append((turn, *outcome))
+            self._waiting.append((turn, *found))
 
     def _write(self) -> None:
         """One transaction for each store that somebody waits for, that of the newcomers first.
@@ -111,3 +109,7 @@ class Turns:
     def close(self) -> None:
         """Let the thread end after what was begun."""
         self._tasks.put(None)
+
+
+def _wait(writers: Writers, change: Change) -> None:
+    getcurrent().parent.switch((writers, change))
