@@ -46,6 +46,9 @@ class Alone:
         finally:
             del found  # no cycle with the frames of its own traceback
 
+    def close(self) -> None:
+        self._hands.close()
+
 
 def _go(hand: greenlet, *task: Callable[[], Any]) -> Any:
     """Let a task begin or go on until it has to wait for others who write, or to its end."""

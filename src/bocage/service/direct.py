@@ -97,6 +97,7 @@ class Direct:
         return answer.to_json().encode()
 
     def close(self) -> None:
+        self._alone.close()
         self._crew.close()
         self._turns.close()
 

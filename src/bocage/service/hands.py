@@ -40,6 +40,10 @@ class Hands:
         if len(self._idle) < _MOST_IDLE:
             self._idle.append(hand)
 
+    def close(self) -> None:
+        """End those that are idle: in their own thread, where alone they can end."""
+        self._idle.clear()
+
 
 def _serve() -> None:
     """Wait for a task, do it, and hand over what came of it; an idle hand holds nothing of it."""

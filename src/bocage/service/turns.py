@@ -69,6 +69,8 @@ class Turns:
             failed, self._waiting = self._waiting, []
             for turn, _, _ in failed:
                 self._outbox.put(turn.future, None, error)
+        finally:
+            self._hands.close()
 
     def _take_in(self) -> bool:
         """Begin what has come; where nobody waits, wait for it. False when there will be no more."""
