@@ -121,27 +121,25 @@ class Store(ABC):
     def ready(self, *, lasting: bool) -> Any:
         """A connection for one statement that is a transaction by itself."""
         connection, _ = self._take()
-        try:
-            self.prepare(connection, lasting=lasting)
-        except BaseException as error:
-            self.discard(connection)
-            if isinstance(error, self.database_error):
-                raise self.explain(error, committing=False) from error
-            raise
+        self._or_discard(connection, lambda: self.prepare(connection, lasting=lasting))
         return connection
 
     def begin_writing(self, *, lasting: bool = True) -> Any:
         """A connection in a transaction that holds the write lock; give it back or discard it."""
         connection, _ = self._first(self.begin_write, (), lasting=lasting)
+        if self.take_lock:
+            self._or_discard(connection, lambda: self.run(connection, self.take_lock, ()))
+        return connection
+
+    def _or_discard(self, connection: Any, work: Callable[[], object]) -> None:
+        """Do something with a connection, which is of no use to anybody if that fails."""
         try:
-            if self.take_lock:
-                self.run(connection, self.take_lock, ())
+            work()
         except BaseException as error:
             self.discard(connection)
             if isinstance(error, self.database_error):
                 raise self.explain(error, committing=False) from error
             raise
-        return connection
 
     def _first(
         self, sql: str, values: tuple[Value, ...], *, lasting: bool | None = None
