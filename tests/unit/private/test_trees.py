@@ -74,6 +74,22 @@ class Told:
         return places
 
 
+class Drawing(Told):
+    """Choices that are drawn, seeded, and the logarithm of how likely they are."""
+
+    def __init__(self, random):
+        super().__init__([])
+        self.random = random
+
+    def choose(self, weights):
+        self.left = [int((weights + self.random.gumbel(size=len(weights))).argmax())]
+        return super().choose(weights)
+
+    def choose_each(self, weights):
+        self.left = [(weights + self.random.gumbel(size=weights.shape)).argmax(axis=1)]
+        return super().choose_each(weights)
+
+
 def every_walk(walk):
     """All that a walk can come to, each with the logarithm of its probability."""
     open_ = [()]
@@ -180,6 +196,18 @@ def test_a_walk_comes_to_every_tree_as_often_as_it_should(records, room):
         assert walked.score == score
         wanted = log(Fraction(*walked.odds)) + float(rate) * score - total
         assert log_q == pytest.approx(wanted, abs=1e-9)  # far inside the margin of a walk
+
+
+def test_the_prior_of_a_large_tree_is_exact():
+    every = list(product(range(3), range(10), range(2)))
+    records = [(a, x, b, (a + x + b) % 2) for a, x, b in every * 5]
+    among = (AMONG[0], Candidate("x", 1, 9), AMONG[2])
+    walk, rate, total = ground(records, rate=Fraction(3), among=among).proposal(5, Fraction(3))
+    drawing = Drawing(np.random.default_rng(4))
+    walked = walk(drawing)
+    assert walked.odds[1] > 2**64  # more than a machine's numbers hold
+    wanted = log(Fraction(*walked.odds)) + float(rate) * walked.score - total
+    assert drawing.log == pytest.approx(wanted, abs=1e-6)
 
 
 def test_a_deep_tree_is_summed_up_by_threads_alike():
