@@ -19,6 +19,7 @@ from experiments.common.data import folds
 from experiments.frontier.bayes_simulation import more_labels, tables_of
 from experiments.frontier.curves import rows_of, schema_of
 from experiments.frontier.development import column_of, labels_of
+from experiments.frontier.interactions import all_sizes
 from experiments.frontier.simulation import Data
 
 from bocage.errors import LearnerError
@@ -115,7 +116,7 @@ def main() -> None:
         if file.tell() == 0:
             numbers = (f"{what} {epsilon:g}" for epsilon in EPSILONS for what in MEASURED)
             writer.writerow((*PUBLIC, "folds", *numbers))
-        for data in (*tables_of(given.keel), *drawn()):
+        for data in (*tables_of(given.keel), *drawn(), *all_sizes()):
             if not given.table or data.name in given.table:
                 writer.writerows(measured(data, given.folds))
                 file.flush()

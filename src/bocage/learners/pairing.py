@@ -11,7 +11,6 @@ from bocage.learners.base import label_of
 from bocage.learners.cutting import Spreads
 from bocage.private import Block
 from bocage.private.design import MOST_CURVATURE
-from bocage.private.pairs import MOST_LABELS
 from bocage.schema import Categorical, Schema
 
 PAIR_SHARES = (
@@ -23,7 +22,7 @@ SUPPORT = 150  # records times epsilon for each parameter, those of pairs includ
 MOST_PAIRS = 12
 CELLS = 4  # of a numeric attribute in a pair
 MOST_CANDIDATES = 1000
-NOISE = 0.01  # of the rows that the noise of a choice may be worth
+NOISE = {2: 0.03, 3: 0.01}  # of the rows that the noise of a choice may be worth, by labels
 LEAST = 0.01  # of the rows that a pair must explain
 _CURVATURE = 0.15  # mean of p (1-p), about
 
@@ -50,7 +49,7 @@ class Pairing:
         """What is worth a try beside the tables of single attributes."""
         labels, none = label_of(schema).cells, cls((), (), 0, 0)
         columns = [schema[block.columns[0]] for block in blocks]
-        if labels > MOST_LABELS or comb(len(columns), 2) > MOST_CANDIDATES:
+        if labels not in NOISE or comb(len(columns), 2) > MOST_CANDIDATES:
             return none
         cuts = [spreads.cuts(c.name, min(CELLS, c.cells)) for c in columns]
         sizes = [c.cells if isinstance(c, Categorical) else min(CELLS, c.cells) for c in columns]
@@ -67,7 +66,8 @@ class Pairing:
         choose = epsilon * PAIR_SHARES[1] / sum(PAIR_SHARES)
         noise = 2 * log(max(len(pairs), 2)) / choose  # of one place alone, in records
         middle = median_low(_numbers(block.cells) for block in pairs)
-        most = min(MOST_PAIRS, len(pairs), int(spare / middle), int(NOISE * rows / noise))
+        fair = int(NOISE[labels] * rows / noise)
+        most = min(MOST_PAIRS, len(pairs), int(spare / middle), fair)
         chance = [ceil(0.8 * sqrt(rows * _CURVATURE * b.size) * labels / 2) for b in pairs]
         return cls(tuple(pairs), tuple(chance), ceil(LEAST * rows + most * noise), most)
 
