@@ -87,7 +87,7 @@ def before(cell: Cell) -> str:
 
 
 def public(
-    least: float = 2400, joint: float = 80, each: float = 16, many: float = 1e9, power: float = 2
+    least: float = 2400, joint: float = 80, each: float = 8, many: float = 1e9, power: float = 2
 ) -> Rule:
     """The rule now, without its trials: `each` is for three labels, `many` for more of them."""
 
@@ -156,6 +156,26 @@ def clear(
     return policy
 
 
+def compared(least: float, shares: Shares, rule: Rule | None = None) -> Policy:
+    """With two labels and so much support the tables that are due are tried beside a tree.
+
+    With less, two labels have a tree, or what another rule says.
+    """
+    other = clear(rule or public(least=1e9), 3000, 0.3)
+
+    def policy(cell: Cell, rng: np.random.Generator) -> float:
+        if cell.full or cell.labels != 2 or cell.support < least:
+            return other(cell, rng)
+        due = "additive" if cell.signal >= 80 else "bayes"
+        gift = shares.given / (cell.signal * shares.trial) / 100 * cell.rows
+        scores = [cell.tried(name, shares.trial, rng) for name in ("readable", due)]
+        places = cell.chosen([scores[0], scores[1] + gift], shares.compare, rng)
+        left = 1 - 2 * shares.trial - shares.compare
+        return float(np.where(places == 0, cell.at("readable", left), cell.at(due, left)).mean())
+
+    return policy
+
+
 def policies() -> Iterator[tuple[str, Policy]]:
     for name in NAMES:
         yield f"always {name}", plain(lambda _, name=name: name)
@@ -166,11 +186,22 @@ def policies() -> Iterator[tuple[str, Policy]]:
         yield words, plain(public(least, power=power))
     for joint in (20, 40, 160):
         yield f"two labels: the additive model from s = {joint} on", plain(public(joint=joint))
-    for each in (4, 8, 32, 64, 1e9):
+    for each in (4, 16, 32, 64, 1e9):
         yield f"three labels: tables from s/h = {each:g} on", plain(public(each=each))
     for least in (8, 16, 32, 64):
         yield f"four labels: counts from s/h = {least:g} on", plain(public(many=least))
     yield "the rule", plain(public())
+    yield "earlier: 2400 and 16, a clear tree from 3000 on", clear(public(each=16), 3000, 0.3)
+    for least, trial, given in product(
+        (1000, 2000, 3000, 5000), (0.03, 0.05, 0.08), (10, 20, 30, 45)
+    ):
+        words = (
+            f"two labels: tree and tables tried from {least} on, {trial:.0%} each, given {given}"
+        )
+        yield words, compared(least, Shares(trial, given=given))
+    for base in (800, 1000, 1600):
+        words = f"the same from 2000 on, 5% each, given 20, and {base} below that"
+        yield words, compared(2000, Shares(0.05, given=20), public(least=base))
     yield from with_trials()
 
 
@@ -192,7 +223,7 @@ def with_trials() -> Iterator[tuple[str, Policy]]:
     for least, share, names in product((50, 100, 200), (0.05, 0.1), (NAMES[:2], NAMES[::2])):
         words = f"trials of {' and '.join(names)}, {share:.0%} each, two labels from s = {least} on"
         yield (
-            f"the rule from 800 on, {words}",
+            f"800 and 8, {words}",
             trials(public(800), names, two(least), Shares(share)),
         )
     for least, errors in product((1000, 3000, 10_000), (0.1, 0.2, 0.3, 0.4, 0.5)):

@@ -23,7 +23,7 @@ from bocage.schema import Schema
 CLASSES = "class counts"
 MODEL = "tree or tables, with their trials if there are many records"
 TWO = 2400  # s times squared cells from which on tables are taken for two labels
-THREE = 16  # s for each frequent label from which on they are taken for three
+THREE = 8  # s for each frequent label from which on they are taken for three
 FEW, ALL = 3, 1000  # of more labels than that: s from which on all three are tried
 JOINT = 80  # s from which on tables of two labels are fitted at once
 PLENTY = 160  # ... of three labels
@@ -41,7 +41,7 @@ class Auto(Learner):
     - There are 30 records times epsilon for each combination of cells: :class:`ReadableTree`.
     - There are four labels or more: :class:`ReadableTree`. But if s is 1000 or more, each of the three learns
       from 5 % of epsilon, 2 % choose the one that predicts most rows right, and it learns again from the rest.
-    - There are two labels and s c**2 is less than 2400, or three and s is less than 16 h:
+    - There are two labels and s c**2 is less than 2400, or three and s is less than 8 h:
       :class:`ReadableTree`.
     - There are two labels and s is 80 or more, or s is 160 or more: :class:`Additive`.
     - Otherwise: :class:`Bayes`.
