@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bocage.errors import BocageError, BudgetExceeded
-from bocage.private import Answer, Kind, answer, desk
+from bocage.private import desk
 from bocage.private.count import Count
 
 
@@ -56,37 +56,3 @@ def test_few_and_short_questions_are_known(alice, monkeypatch):
     monkeypatch.setattr(desk, "_LONGEST_KNOWN", 10)
     alice.noisy_count("0.08")
     assert not alice._desk._known
-
-
-def test_the_answer_that_is_kept_is_the_one_that_is_given_and_is_written_once(alice, monkeypatch):
-    written = []
-
-    class Writer:
-        def encode(self, facts):
-            written.append(facts)
-            return answer_writer.encode(facts)
-
-    answer_writer = answer._WRITER
-    monkeypatch.setattr(answer, "_WRITER", Writer())
-    given = alice.noisy_count("0.5")
-    text = given.to_json()
-    assert len(written) == 1
-    ledger = alice._account._ledger
-    with ledger._store.read() as run:
-        assert run("SELECT body FROM answers") == [(text.encode(),)]
-    assert Answer.from_json(text) == given
-
-
-def test_an_answer_that_is_given_again_says_what_is_left_by_then(alice):
-    first = alice.noisy_count("0.5")
-    alice.noisy_count("0.25")
-    again = alice.noisy_count("0.5")
-    assert (again.kind, again.cost, again.values) == (Kind.STORED, "0", first.values)
-    assert first.remaining != again.remaining == str(alice.remaining())
-
-
-def test_a_changed_answer_is_written_anew(alice):
-    given = alice.noisy_count("0.5")
-    given.to_json()
-    other = given.as_kind(Kind.STORED, cost="0")
-    assert Answer.from_json(other.to_json()) == other != given

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -105,15 +104,9 @@ class Answer:
     def as_kind(self, kind: Kind, **changes: Any) -> Answer:
         other = object.__new__(Answer)
         vars(other).update(vars(self), kind=kind, **changes)
-        vars(other).pop("_written", None)
         return other
 
     def to_json(self) -> str:
-        return self._written
-
-    @cached_property
-    def _written(self) -> str:
-        """It is written to be kept and to be sent, as a rule the same."""
         return _WRITER.encode(vars(self))
 
     @classmethod

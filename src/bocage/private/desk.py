@@ -15,7 +15,7 @@ from bocage.engine.base import Engine
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import BocageError, EngineError
 from bocage.mechanisms import Noise
-from bocage.plan import Question, Tally
+from bocage.plan import Tally
 from bocage.private.answer import Answer, Kind
 from bocage.private.query import Fit, Place, Query, Terms
 
@@ -45,15 +45,6 @@ class Desk(Protocol):
 
 
 @dataclass(frozen=True)
-class _Admitted:
-    """What follows from a question that can be asked, and from the public terms."""
-
-    key: str
-    memo: str
-    exact: list[Question]
-
-
-@dataclass(frozen=True)
 class LiveDesk:
     """Charges first, then reads.
 
@@ -70,31 +61,25 @@ class LiveDesk:
     kind: Kind = Kind.RELEASE
     has_ledger: bool = True
     remember: bool = True
-    _known: dict[tuple[Query, Place], _Admitted] = field(
+    _known: dict[tuple[Query, Place], tuple[str, str]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     def ask(self, query: Query, place: Place, account: Account, *, fresh: bool) -> Answer:
-        known = self._admitted(query, place)
-        key = known.key
+        key, memo = self._admitted(query, place)
         if self.remember and not fresh and (kept := account.stored_answer(key)) is not None:
-            left = self._left(account)
-            return Answer.from_json(kept).as_kind(Kind.STORED, cost="0", remaining=left)
-        number = account.charge(query.epsilon, known.memo)
-        answer = self._release(query, place, known.exact)
-        entry, left = number if self.has_ledger else None, self._left(account)
-        answer = answer.as_kind(self.kind, entry=entry, remaining=left)
-        if self.remember:
-            # Two who asked at once both get what was stored first; a fresh answer is its own.
-            own = answer.to_json().encode()
-            body = account.store_answer(key, own, number)
-            if not fresh and body != own:
-                stored = Answer.from_json(body)
-                return stored.as_kind(stored.kind, remaining=left)
-        return answer
-
-    def _left(self, account: Account) -> str | None:
-        return str(account.remaining()) if self.has_ledger else None
+            answer = Answer.from_json(kept).as_kind(Kind.STORED, cost="0")
+        else:
+            number = account.charge(query.epsilon, memo)
+            answer = self._release(query, place)
+            answer = answer.as_kind(self.kind, entry=number if self.has_ledger else None)
+            if self.remember:
+                # Two who asked at once both get what was stored first; a fresh answer is its own.
+                own = answer.to_json().encode()
+                body = account.store_answer(key, own, number)
+                answer = answer if fresh or body == own else Answer.from_json(body)
+        left = str(account.remaining()) if self.has_ledger else None
+        return answer.as_kind(answer.kind, remaining=left)
 
     def draw(
         self,
@@ -105,9 +90,8 @@ class LiveDesk:
     ) -> Drawn:
         """Charge, count, draw: for the inner loop of a learner, which takes arrays."""
         self._check(query, place)
-        exact = query.questions(place)
         account.charge(query.epsilon, query.words())
-        return self._shielded(query, exact, finish)
+        return self._shielded(query, place, finish)
 
     def fit(self, fit: Fit[Drawn], place: Place, account: Payer) -> Drawn:
         """Charge, then let a fit read the rows, as often as it needs."""
@@ -119,15 +103,15 @@ class LiveDesk:
             lambda: fit.run(partial(self.engine.rows, question), self.terms, self.noise)
         )
 
-    def _admitted(self, query: Query, place: Place) -> _Admitted:
-        """What has to be known of a question that can be asked: found out when it first comes."""
+    def _admitted(self, query: Query, place: Place) -> tuple[str, str]:
+        """Key and memo of a question that can be asked. All of it follows from the question and the
+        public terms, so that for one that came before, it is known."""
         found = self._known.get((query, place))
         if found is None:
             self._check(query, place)
             facts = facts_of(self.terms, query, place)
             text = canonical(facts)
-            memo = text if len(text) <= _LONGEST_MEMO else memo_of(facts)
-            found = _Admitted(_digest(text), memo, query.questions(place))
+            found = _digest(text), text if len(text) <= _LONGEST_MEMO else memo_of(facts)
             if len(text) <= _LONGEST_KNOWN:
                 if len(self._known) >= _MOST_KNOWN:
                     self._known.clear()
@@ -138,20 +122,19 @@ class LiveDesk:
         query.check(self.terms, place)
         query.rehearse(self.terms, self.noise)
 
-    def _release(self, query: Query, place: Place, exact: list[Question]) -> Answer:
+    def _release(self, query: Query, place: Place) -> Answer:
         def finish(tally: Tally, terms: Terms, noise: Noise) -> Answer:
             return query.release(tally, terms, place, noise)
 
-        return self._shielded(query, exact, finish)
+        return self._shielded(query, place, finish)
 
     def _shielded(
-        self,
-        query: Query,
-        exact: list[Question],
-        finish: Callable[[Tally, Terms, Noise], Drawn],
+        self, query: Query, place: Place, finish: Callable[[Tally, Terms, Noise], Drawn]
     ) -> Drawn:
-        count = self.engine.answer  # no local may hold counts: tracebacks show locals
-        return self._guarded(lambda: finish(query.gather(count(exact)), self.terms, self.noise))
+        exact = self.engine.answer  # no local may hold counts: tracebacks show locals
+        return self._guarded(
+            lambda: finish(query.gather(exact(query.questions(place))), self.terms, self.noise)
+        )
 
     @staticmethod
     def _guarded(work: Callable[[], Drawn]) -> Drawn:
