@@ -25,7 +25,7 @@ from bocage.mechanisms import Tables, deviations
 from bocage.private.cells import CellRows
 from bocage.private.descent import Descent
 from bocage.private.design import PENALTY_BITS, Block, Calibration, Design
-from bocage.private.pairs import MOST_LABELS
+from bocage.private.mending import MOST_LABELS
 from bocage.private.shares import groups_of
 from bocage.schema import Categorical, Schema
 

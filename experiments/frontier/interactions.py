@@ -1,10 +1,11 @@
-"""Pairs of attributes in the additive model, on made-up tables whose labels follow from several attributes at once.
+"""Tables of pairs in the additive model, on made-up tables whose labels follow from several attributes at once.
 
 Layers of a network, positions on boards, disjunctions, sums of trees, and additive tables that need no pairs::
 
     python -m experiments.frontier.interactions --out FILE [--only CONFIGURATION] [--folds 3]
 
-All numbers are in ``interactions.csv``; ``additive_development.md`` has what they say.
+All numbers are in ``interactions.csv``, those of tables that mend in ``mending.csv``; ``additive_development.md`` has what
+they say.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from experiments.frontier.additive_tables import made
 from experiments.frontier.curves import rows_of, schema_of
 from experiments.frontier.simulation import Data
 
-from bocage.learners import Additive, additive, pairing
+from bocage.learners import Additive, pairing
 from bocage.private import study
 
 EPSILONS = (0.5, 1.0, 2.0)
 FIELDS = ("configuration", "table", "labels", "epsilon", "accuracy", "error", "pairs", "folds")
 CONFIGURATIONS = {
-    "before": {"NOISE": {2: 0.01, 3: 0.01}},
+    "single tables": {"MOST_ROUNDS": 0},
     "taken": {},
-    "three labels too": {"NOISE": {2: 0.03, 3: 0.03}},
-    "a fifth for the choice": {"PAIR_SHARES": (10, 20, 70)},
-    "up to 24": {"MOST_PAIRS": 24, "SUPPORT": 80},
+    "growth 1.3, half": {"GROWTH": 1.3, "MOST_SHARE": 0.5},
+    "growth 1.5, half": {"MOST_SHARE": 0.5},
+    "first 1500, half": {"FIRST": 1500, "MOST_SHARE": 0.5},
 }
 
 
@@ -180,7 +181,6 @@ def main() -> None:
         for name in given.only or CONFIGURATIONS:
             for constant, value in (kept | CONFIGURATIONS[name]).items():
                 setattr(pairing, constant, value)
-            additive.PAIR_SHARES = pairing.PAIR_SHARES
             for data in tables():
                 for epsilon in EPSILONS:
                     mean, error, pairs = measure(data, epsilon, given.folds)

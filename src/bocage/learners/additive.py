@@ -1,4 +1,4 @@
-"""An additive model: one small table per attribute, and per pair where it pays, fitted at once.
+"""An additive model: one small table per attribute, fitted at once, and mended by tables of pairs.
 
 Objective perturbation after Chaudhuri, Monteleoni & Sarwate (2011), with the noise of Hardt & Talwar (2010)
 and an analysis in which the change of the curvature costs nothing; see
@@ -18,7 +18,7 @@ from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners.base import Learner, Progress, budget_of, check_word, label_of, quiet
 from bocage.learners.cutting import Spreads, count_spreads
-from bocage.learners.pairing import PAIR_SHARES, Pairing
+from bocage.learners.pairing import Pairing
 from bocage.learners.plan import Plan, Step
 from bocage.learners.selecting import select
 from bocage.model import AdditiveModel, Certificate, Term
@@ -33,15 +33,15 @@ from bocage.private import (
     needs,
 )
 from bocage.private.design import Design
+from bocage.private.mending import MOST_LABELS
 from bocage.private.needs import Need
-from bocage.private.pairs import MOST_LABELS
 from bocage.schema import Categorical, Numeric, Schema
 
 CLASSES, FIT = (
     "class counts",
-    "all tables at once, after attributes, cells and pairs are chosen, as the number of records asks",
+    "all tables at once, after attributes and cells are chosen, then those that mend what they get wrong",
 )
-MECHANISMS = "K-norm objective perturbation, discrete Laplace, permute and flip"
+MECHANISMS = "K-norm objective perturbation, discrete Laplace, permute and flip, exponential"
 CELLS = ("auto", "few", "stacked")
 SHARES = (3, 97)  # per cent of epsilon: class counts, tables
 SHARES_MANY = (5, 95)  # the same for more than three labels, whose prior says more
@@ -80,9 +80,9 @@ class Additive(Learner):
     two more rounds if there are uneven ones, which are cut by these; see
     :func:`~bocage.learners.cutting.count_spreads`. What is left pays for one release of all tables,
     whose proof is that of :class:`~bocage.private.additive.AdditiveFit`: to it, cuts are public. Where
-    the number of rows allows it, 10 % of that pay for a first fit and 10 % for a choice of pairs of
-    attributes by its residuals, see :class:`~bocage.private.pairs.PairChoice`, and the tables have
-    what is left. Sequential composition of all of these.
+    the number of rows allows it, up to 60 % of that pay for tables of one or two attributes that mend
+    what the others get wrong, each from one draw, see :class:`~bocage.private.mending.Mending`; the
+    others have what is left then. Sequential composition of all of these.
     """
 
     name: ClassVar[str] = "additive"
@@ -117,7 +117,7 @@ class Additive(Learner):
         )
 
     def needs(self, schema: Schema) -> tuple[Need, ...]:  # noqa: ARG002 - whatever it declares
-        return (needs.tables,)
+        return (needs.tables, needs.walks)
 
     def fit(
         self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
@@ -152,31 +152,21 @@ class Additive(Learner):
         spreads, epsilon = self.spreads(level, blocks, rows, epsilon)
         blocks = [_cut(block, spreads) for block in blocks]
 
-        def fitted(blocks: list[Block], epsilon: Epsilon) -> AdditiveModel:
-            intercept, tables = level.additive(blocks, label.name, prior, rows, epsilon)
-            return AdditiveModel(
-                schema,
-                _every_label(intercept, label.cells),
-                tuple(
-                    Term(block.columns, block.cells, _every_label(scores, label.cells), block.cuts)
-                    for block, scores in zip(blocks, tables, strict=True)
-                ),
-                certificate,
-            )
-
         pairing = Pairing.of(schema, blocks, rows, float(epsilon), spreads)
-        if pairing.most:
-            first, choose, epsilon = epsilon.split(PAIR_SHARES)
-            chosen = level.pairs(
-                fitted(blocks, first),
-                pairing.pairs,
-                pairing.handicaps,
-                least=pairing.least,
-                most=pairing.most,
-                epsilon=choose,
-            )
-            blocks += [pairing.pairs[i] for i in sorted(chosen)]
-        return fitted(blocks, epsilon)
+        each: list[Epsilon] = []
+        if pairing.shares:
+            *each, epsilon = epsilon.split(pairing.shares)
+        intercept, tables = level.additive(blocks, label.name, prior, rows, epsilon)
+        terms = [
+            Term(block.columns, block.cells, _every_label(scores, label.cells), block.cuts)
+            for block, scores in zip(blocks, tables, strict=True)
+        ]
+        intercept = _every_label(intercept, label.cells)
+        model = AdditiveModel(schema, intercept, tuple(terms), certificate)
+        if not each:
+            return model
+        drawn = level.mends(model, pairing.blocks, each)
+        return replace(model, terms=(*terms, *pairing.terms(drawn)))
 
     def selected(
         self, level: Level, rows: int, epsilon: Epsilon

@@ -1,77 +1,83 @@
-"""How many pairs of attributes an additive model can afford, and which: a public rule."""
+"""By which tables of one and two attributes an additive model is mended, and how often: a public rule."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import ceil, comb, isqrt, log, sqrt
-from statistics import median_low
+from math import comb
 
 from bocage.learners.base import label_of
 from bocage.learners.cutting import Spreads
-from bocage.private import Block
-from bocage.private.design import MOST_CURVATURE
-from bocage.schema import Categorical, Schema
+from bocage.model import Term
+from bocage.private import Block, IntArray
+from bocage.private.mending import MOST_LABELS
+from bocage.schema import Attribute, Categorical, Schema
 
-PAIR_SHARES = (
-    10,
-    10,
-    80,
-)  # per cent: tables that show what is missing, the choice of pairs, all tables
-SUPPORT = 150  # records times epsilon for each parameter, those of pairs included
-MOST_PAIRS = 12
-CELLS = 4  # of a numeric attribute in a pair
-MOST_CANDIDATES = 1000
-NOISE = {2: 0.03, 3: 0.01}  # of the rows that the noise of a choice may be worth, by labels
-LEAST = 0.01  # of the rows that a pair must explain
-_CURVATURE = 0.15  # mean of p (1-p), about
+MOST_SHARE = 0.6  # of epsilon for all tables that mend
+FIRST = 1000  # records times epsilon for the first of them
+GROWTH = 1.5  # how much more each has than the one before: what is plain needs little
+FED = 150  # records times epsilon for each parameter of the model, without which none is drawn
+MOST_ROUNDS = 12
+CELLS, MOST_CELLS = 4, 128  # of a numeric attribute; of a table
+MOST_PAIRS = 1000
+WORK = 2**30  # times that a row is counted
+EXACT = 2**26  # records times epsilon that the draws bear, with room for a noisy number of rows
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """Candidates and how many of them may be chosen.
+    """Which tables may be drawn, and what is paid for each.
 
     Attributes
     ----------
-    handicaps
-        For each candidate the size of the sums that chance alone leaves in its cells.
+    shares
+        How epsilon is shared: by the tables that are drawn, one after another, and the model that they
+        mend. Empty if none is drawn.
     """
 
-    pairs: tuple[Block, ...]
-    handicaps: tuple[int, ...]
-    least: int
-    most: int
+    blocks: tuple[Block, ...] = ()
+    shares: tuple[int, ...] = ()
 
     @classmethod
     def of(
         cls, schema: Schema, blocks: list[Block], rows: int, epsilon: float, spreads: Spreads
     ) -> Pairing:
-        """What is worth a try beside the tables of single attributes."""
-        labels, none = label_of(schema).cells, cls((), (), 0, 0)
-        columns = [schema[block.columns[0]] for block in blocks]
-        if labels not in NOISE or comb(len(columns), 2) > MOST_CANDIDATES:
-            return none
-        cuts = [spreads.cuts(c.name, min(CELLS, c.cells)) for c in columns]
-        sizes = [c.cells if isinstance(c, Categorical) else min(CELLS, c.cells) for c in columns]
-        spare = rows * epsilon / SUPPORT / (labels - 1) - sum(block.size - 1 for block in blocks)
-        room = isqrt(MOST_CURVATURE) // (labels - 1) - sum(sum(b.levels) for b in blocks) - 1
-        pairs = []
-        for i, j in combinations(range(len(columns)), 2):
-            cells, size = (sizes[i], sizes[j]), sizes[i] * sizes[j]
-            if 0 < _numbers(cells) <= spare / 4 and size <= room // MOST_PAIRS:
-                names, own = (columns[i].name, columns[j].name), (cuts[i], cuts[j])
-                pairs.append(Block(names, cells, (size,), own if any(own) else ()))
-        if not pairs:
-            return none
-        choose = epsilon * PAIR_SHARES[1] / sum(PAIR_SHARES)
-        noise = 2 * log(max(len(pairs), 2)) / choose  # of one place alone, in records
-        middle = median_low(_numbers(block.cells) for block in pairs)
-        fair = int(NOISE[labels] * rows / noise)
-        most = min(MOST_PAIRS, len(pairs), int(spare / middle), fair)
-        chance = [ceil(0.8 * sqrt(rows * _CURVATURE * b.size) * labels / 2) for b in pairs]
-        return cls(tuple(pairs), tuple(chance), ceil(LEAST * rows + most * noise), most)
+        """What is worth a try on top of the tables of single attributes."""
+        labels, support = label_of(schema).cells, rows * epsilon
+        numbers = sum(block.size - 1 for block in blocks) * (labels - 1)
+        small = labels <= MOST_LABELS and comb(len(blocks), 2) <= MOST_PAIRS
+        if not small or not FED * numbers <= support <= EXACT:
+            return cls()
+        single = [_single(schema[block.columns[0]], spreads) for block in blocks]
+        pairs = [_pair(one, other) for one, other in combinations(single, 2)]
+        fit = tuple(block for block in (*single, *pairs) if 1 < block.size <= MOST_CELLS)
+        if not fit:
+            return cls()
+        most = min(MOST_ROUNDS, WORK // (rows * len(fit)))
+        rounds = [round(FIRST * GROWTH**i) for i in range(most)]
+        while sum(rounds) > MOST_SHARE * support:
+            rounds.pop()
+        return cls(fit, (*rounds, int(support) - sum(rounds))) if rounds else cls()
+
+    def terms(self, drawn: Sequence[tuple[int, IntArray]]) -> list[Term]:
+        """What was drawn, those of the same attributes added up."""
+        found: dict[int, IntArray] = {}
+        for place, scores in drawn:
+            found[place] = found[place] + scores if place in found else scores
+        blocks = [(self.blocks[place], scores) for place, scores in sorted(found.items())]
+        return [Term(b.columns, b.cells, scores, b.cuts) for b, scores in blocks if scores.any()]
 
 
-def _numbers(cells: tuple[int, ...]) -> int:
-    """What a table of two attributes adds to those of one each."""
-    return (cells[0] - 1) * (cells[1] - 1)
+def _single(column: Attribute, spreads: Spreads) -> Block:
+    cells = column.cells if isinstance(column, Categorical) else min(CELLS, column.cells)
+    cuts = spreads.cuts(column.name, cells)
+    return Block((column.name,), (cells,), (cells,), (cuts,) if cuts else ())
+
+
+def _pair(one: Block, other: Block) -> Block:
+    cells = one.cells + other.cells
+    cuts = (one.cuts or ((),)) + (other.cuts or ((),))
+    return Block(
+        one.columns + other.columns, cells, (one.size * other.size,), cuts if any(cuts) else ()
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -111,6 +112,34 @@ class CellRows:
         whole += np.tril(whole, -1).transpose(0, 2, 1)
         whole *= self.rows / max(taken.shape[1], 1)
         return whole
+
+    def verdicts(
+        self,
+        terms: NDArray[np.int64],
+        tables: NDArray[np.int64],
+        intercept: NDArray[np.int64],
+        pairs: NDArray[np.int64],
+        steps: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """How many rows of each verdict are in each cell of each pair; see :mod:`verdicts`."""
+        from bocage.private import verdicts  # noqa: PLC0415 - not every fit needs to compile it
+
+        width = verdicts.verdicts_of(len(intercept), len(steps))
+        first, second, _, start = pairs[-1].tolist()
+        sizes = [self._design.blocks[i].size for i in (first, second) if i >= 0]
+        whole = np.zeros((start + prod(sizes)) * width, np.int64)
+
+        def work(chunk: Chunk) -> NDArray[np.int32]:
+            cells, labels = chunk
+            found = np.empty(len(labels), np.uint8)
+            verdicts.judge(cells, labels, terms, tables, intercept, steps, found)
+            counts = np.zeros((2, len(whole)), np.int32)
+            verdicts.count_verdicts(cells, found, pairs, width, counts)
+            return counts
+
+        for counts in _each(work, self.chunks()):
+            whole += counts.sum(axis=0)
+        return whole.reshape(-1, width)
 
     def _scan(self) -> Iterator[Chunk]:
         blocks = self._design.blocks

@@ -28,7 +28,7 @@ from bocage.private.design import Block
 from bocage.private.desk import LiveDesk, key_of
 from bocage.private.ensemble import Ensemble
 from bocage.private.histograms import Histograms
-from bocage.private.pairs import PairChoice
+from bocage.private.mending import Mending
 from bocage.private.query import IntArray, Place, Query
 from bocage.private.unsound import LocalGini
 from bocage.schema import Schema
@@ -203,20 +203,13 @@ class Level:
         fit = AdditiveFit(tuple(blocks), label, tuple(prior.tolist()), rows, epsilon)
         return self._desk.fit(fit, self._place, self._account)
 
-    def pairs(
-        self,
-        model: AdditiveModel,
-        pairs: Sequence[Block],
-        handicaps: Sequence[int],
-        *,
-        least: int,
-        most: int,
-        epsilon: Epsilon,
-    ) -> list[int]:
-        """Places of pairs of columns that say more than a released model; see `PairChoice`."""
+    def mends(
+        self, model: AdditiveModel, blocks: Sequence[Block], each: Sequence[Epsilon]
+    ) -> list[tuple[int, IntArray]]:
+        """Tables on top of a released model: which block each is of, and scores; see `Mending`."""
         if self._place.cells.nodes:
-            raise PlanError("pairs are chosen on a whole table, before it is split.")
-        fit = PairChoice(model, tuple(pairs), tuple(handicaps), least, most, epsilon)
+            raise PlanError("a model is mended on a whole table, before it is split.")
+        fit = Mending(model, tuple(blocks), tuple(each))
         return self._desk.fit(fit, self._place, self._account)
 
     def best(

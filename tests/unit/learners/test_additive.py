@@ -13,12 +13,11 @@ from bocage.errors import EngineError, LearnerError, NoiseError, PlanError
 from bocage.learners import LEARNERS, Additive, Auto, Bayes, DiffPC45
 from bocage.learners.additive import CLASSES, FIT
 from bocage.learners.cutting import Spreads
-from bocage.learners.pairing import Pairing
+from bocage.learners.pairing import WORK, Pairing
 from bocage.mechanisms import Adjacency, OpenDPNoise, SystemNoise
 from bocage.model import AdditiveModel
 from bocage.private import Kind
 from bocage.private.additive import AdditiveFit
-from bocage.private.design import Design
 from bocage.private.desk import LiveDesk
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
@@ -258,7 +257,7 @@ def test_a_pair_that_says_more_together_is_found_and_paid_for(tmp_path):
     assert (alone.predict(new) == new["y"]).mean() < 0.75
 
 
-def test_every_share_of_the_fit_is_used_if_pairs_are_chosen():
+def test_every_share_of_the_fit_is_used_if_tables_are_drawn():
     desk = LiveDesk(
         Terms(RIDDLE, Adjacency.ADD_REMOVE),
         MemoryEngine(riddle(6000), RIDDLE),
@@ -273,26 +272,49 @@ def test_every_share_of_the_fit_is_used_if_pairs_are_chosen():
     assert str(level.remaining()) == "0"
 
 
-def test_pairs_are_tried_only_where_there_are_records_for_them():
-    names = ("a", "b", "c", "d")
-    for rows, most in ((200, 0), (6000, 6), (10**6, 6)):
-        blocks = Additive().blocks(RIDDLE, names, rows, 8.0)
-        pairing = Pairing.of(RIDDLE, blocks, rows, 8.0, Spreads())
-        assert pairing.most <= most
-        assert bool(pairing.most) == bool(most)
-        assert len(pairing.pairs) == len(pairing.handicaps)
-    many = Schema("t", RIDDLE.attributes, Categorical("y", ("a", "b", "c", "d")))
-    blocks = Additive().blocks(many, names, 10**6, 8.0)
-    assert Pairing.of(many, blocks, 10**6, 8.0, Spreads()).most == 0
+def pairing_of(rows, schema=RIDDLE, epsilon=8.0):
+    names = tuple(column.name for column in schema.attributes)
+    blocks = Additive().blocks(schema, names, rows, epsilon)
+    return Pairing.of(schema, blocks, rows, epsilon, Spreads())
 
 
-def test_models_with_pairs_are_never_too_large_to_be_fitted():
-    columns = [Numeric(f"n{i}", 0, 64, 64) for i in range(20)]
-    columns += [Categorical(f"c{i}", tuple(map(str, range(30)))) for i in range(20)]
-    schema = Schema("t", tuple(columns), Categorical("y", ("a", "b", "c")))
-    names = tuple(column.name for column in columns)
-    blocks = Additive().blocks(schema, names, 10**9, 1.0)
-    pairing = Pairing.of(schema, blocks, 10**9, 1.0, Spreads())
-    assert pairing.most > 0
-    largest = sorted(pairing.pairs, key=lambda block: block.size)[-pairing.most :]
-    Design((*blocks, *largest), 3).check(schema)
+def test_tables_are_drawn_only_where_there_are_records_for_them():
+    for rows, rounds in ((200, 0), (6000, 6), (10**5, 12)):
+        pairing = pairing_of(rows)
+        assert max(len(pairing.shares) - 1, 0) == rounds
+        assert bool(pairing.blocks) == bool(rounds)
+        *drawn, left = pairing.shares or (1,)
+        assert drawn == [round(1000 * 1.5**i) for i in range(rounds)]
+        assert sum(drawn) <= 0.6 * 8 * rows
+        assert left == (8 * rows - sum(drawn) if rounds else 1)
+    four = Schema("t", RIDDLE.attributes, Categorical("y", ("a", "b", "c", "d")))
+    assert pairing_of(10**5, four) == Pairing()
+    wide = Schema("t", tuple(Categorical(f"c{i}", ("u", "v")) for i in range(50)), RIDDLE.label)
+    assert pairing_of(10**5, wide) == Pairing()  # too many pairs
+
+
+def test_what_is_drawn_is_bounded_in_cells_work_and_what_floats_bear():
+    values = tuple(map(str, range(30)))
+    columns = (Numeric("n", 0, 64, 64), Categorical("c", values), Categorical("d", values))
+    schema = Schema("t", columns, Categorical("y", ("a", "b", "c")))
+    pairing = pairing_of(10**6, schema, 1.0)
+    assert [block.columns for block in pairing.blocks] == [
+        *[("n",), ("c",), ("d",)],
+        ("n", "c"),
+        ("n", "d"),
+    ]
+    assert [block.size for block in pairing.blocks] == [4, 30, 30, 120, 120]
+    rows = WORK // len(pairing.blocks)
+    assert len(pairing_of(rows // 3, schema, 0.5).shares) == 3 + 1
+    assert pairing_of(rows + 1, schema, 0.1) == Pairing()
+    assert pairing_of(10**6, schema, 100.0) == Pairing()  # too heavy for exact draws
+
+
+def test_tables_of_the_same_attributes_are_added_up_and_empty_ones_left_out():
+    pairing = pairing_of(6000)
+    one, other = (np.zeros((9, 2), np.int64) for _ in range(2))
+    one[0, 1], other[0, 1], other[3, 0] = 256, 512, 1024
+    place = [block.columns for block in pairing.blocks].index(("a", "c"))
+    terms = pairing.terms([(place, one), (0, np.zeros((3, 2), np.int64)), (place, other)])
+    assert [term.columns for term in terms] == [("a", "c")]
+    assert terms[0].scores.tolist() == (one + other).tolist()

@@ -1,0 +1,238 @@
+"""Tables that mend a model: verdicts by brute force, the law of every draw and its loss by enumeration."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import exp, fsum, log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bocage.accounting import MemoryAccount
+from bocage.engine.memory import MemoryEngine
+from bocage.epsilon import Epsilon
+from bocage.errors import PlanError
+from bocage.mechanisms import Adjacency
+from bocage.model import AdditiveModel, Term
+from bocage.private import Block
+from bocage.private import mending as module
+from bocage.private.desk import LiveDesk
+from bocage.private.mending import Mending
+from bocage.private.query import Terms
+from bocage.private.table import WHOLE, PrivateTable
+from bocage.private.verdicts import mended, verdicts_of
+from bocage.schema import Categorical, Numeric, Schema
+from models import certificate_of
+from private.noises import SilentNoise
+from unit.private.test_trees import every_walk
+
+BLOCKS = (Block(("a",), (2,), (2,)), Block(("a", "n"), (2, 2), (4,)), Block(("n", "b"), (4, 2), (8,)))  # fmt: skip
+NAMES = ("a", "b", "n", "label")
+PLACES = {0: lambda r: r[0], 1: lambda r: 2 * r[0] + r[2] // 2, 2: lambda r: 2 * r[2] + r[1]}
+
+
+def schema_of(labels):
+    return Schema(
+        "t",
+        (Categorical("a", ("x", "y")), Categorical("b", ("p", "q")), Numeric("n", 0, 4, 4)),
+        Categorical("label", tuple("012"[:labels])),
+        row_cap=200,
+    )
+
+
+def model_of(schema, rng=None):
+    labels = schema["label"].cells
+    shapes = [(("a",), 2), (("b",), 2), (("n",), 4)]
+
+    def scores(*shape):
+        """Few different numbers, so that sums are often equal or a step apart."""
+        whole = rng.integers(-8, 9, shape) if rng else np.zeros(shape, np.int64)
+        return whole * 256
+
+    terms = tuple(Term(names, (size,), scores(size, labels)) for names, size in shapes)
+    return AdditiveModel(schema, scores(labels), terms, certificate_of(schema))
+
+
+def columns_of(schema, records):
+    every = dict(zip(NAMES, zip(*records, strict=True) if records else [()] * 4, strict=True))
+    return {
+        name: [schema[name].values[v] for v in every[name]]
+        if isinstance(schema[name], Categorical)
+        else [v + 0.5 for v in every[name]]
+        for name in NAMES
+    }
+
+
+class Listening(SilentNoise):
+    """Keeps what is proposed, and takes the walk of the largest weights."""
+
+    def __init__(self):
+        self.proposals = []
+
+    def walk(self, walk, rate, total):
+        outcome = walk(self).outcome
+        if isinstance(outcome, tuple):  # else it was only asked whether there are walks
+            self.proposals.append((walk, rate, total))
+        return outcome
+
+    @staticmethod
+    def choose(weights):
+        return int(weights.argmax())
+
+    @staticmethod
+    def choose_each(weights):
+        return weights.argmax(axis=1)
+
+
+def mend(records, model, *, each=("1",), blocks=BLOCKS, adjacency=Adjacency.ADD_REMOVE):
+    """What is drawn by the largest weights, and what was proposed."""
+    noise, schema = Listening(), model.schema
+    engine = MemoryEngine(columns_of(schema, records), schema)
+    desk = LiveDesk(Terms(schema, adjacency), engine, noise)
+    level = PrivateTable(desk, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(10, "mends")
+    drawn = level.mends(model, blocks, [Epsilon.of(one) for one in each])
+    return drawn, noise.proposals
+
+
+def right_with(model, drawn, record):
+    """Whether a record is predicted right with tables on top, by the sums of the scores alone."""
+    sums = model.intercept + sum(
+        term.scores[cell] for term, cell in zip(model.terms, record, strict=False)
+    )
+    for place, scores in drawn:
+        sums = sums + scores[PLACES[place](record)]
+    return int(sums.argmax()) == record[3]
+
+
+def kinds(labels):
+    return list(product(range(2), range(2), range(4), range(labels)))
+
+
+def test_exclusive_or_is_found_in_the_one_pair_that_has_it_and_raised_there():
+    model = model_of(schema_of(2))
+    records = [(a, b, n, a ^ (n >= 2)) for a in (0, 1) for b in (0, 1) for n in range(4)]
+    ((place, scores),), _ = mend(records, model, each=("5",))
+    assert place == 1
+    assert (scores[:, 1] > scores[:, 0]).tolist() == [False, True, True, False]
+    assert sum(right_with(model, [(place, scores)], record) for record in records) == 16
+
+
+def test_the_next_table_stands_on_those_before():
+    """What the first table mends is no reason for a second."""
+    model = model_of(schema_of(2))
+    records = 9 * [(a, b, n, a ^ (n >= 2)) for a in (0, 1) for b in (0, 1) for n in range(4)]
+    drawn, proposals = mend(records, model, each=("3", "2"), blocks=BLOCKS[:2])
+    assert [rate for _, rate, _ in proposals] == [3, 2]
+    assert not drawn[1][1].any()
+    best = max(walked.score for walked, _ in every_walk(proposals[1][0]))
+    assert best == len(records)
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+def test_a_verdict_says_which_changes_make_a_row_right(labels):
+    rng = np.random.default_rng(labels)
+    steps = len(module.STEPS)
+    assert mended(labels, steps).shape == (verdicts_of(labels, steps), 1 + labels * steps)
+    for _ in range(40):
+        model = model_of(schema_of(labels), rng)
+        record = kinds(labels)[rng.integers(len(kinds(labels)))]
+        _, ((walk, _, _),) = mend([record], model, blocks=BLOCKS[:1])
+        for walked, _ in every_walk(walk):
+            assert walked.score == right_with(model, [walked.outcome], record)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 3), st.integers(0, 9))
+def test_the_law_of_a_draw_is_prior_times_weight(seed, labels, rows):
+    """All tables listed apart from the code under test: prior, score, and the sum that is proposed."""
+    rng = np.random.default_rng(seed)
+    model, changes = model_of(schema_of(labels), rng), labels * len(module.STEPS)
+    records = [kinds(labels)[i] for i in rng.integers(0, len(kinds(labels)), rows)]
+    blocks = (BLOCKS[0], Block(("b",), (2,), (2,)))
+    _, ((walk, rate, total),) = mend(records, model, blocks=blocks, each=("0.75",))
+    assert rate == Fraction(3, 4)
+    weights = []
+    for walked, chance in every_walk(walk):
+        place, scores = walked.outcome
+        column = (0, 1)[place]
+        sums = [
+            model.intercept + sum(t.scores[c] for t, c in zip(model.terms, r, strict=False)) + scores[r[column]]
+            for r in records
+        ]  # fmt: skip
+        assert walked.score == sum(int(s.argmax()) == r[3] for s, r in zip(sums, records, strict=True))  # fmt: skip
+        raised = np.count_nonzero(scores.any(axis=1))
+        prior = Fraction(1, 2) * Fraction(1, 2) ** 2 * Fraction(1, changes) ** int(raised)
+        assert Fraction(*walked.odds) == prior
+        weight = log(prior) + float(rate) * walked.score
+        assert chance == pytest.approx(weight - total, abs=1e-9)  # the contract of a walk
+        weights.append(weight)
+    assert len(weights) == 2 * (1 + changes) ** 2
+    assert total == pytest.approx(log(fsum(map(exp, weights))), abs=1e-9)
+
+
+def law(records, model, adjacency, factor):
+    """The logarithms of the probabilities of all tables, at the rate that was proposed or a multiple."""
+    _, ((walk, rate, _),) = mend(
+        records, model, each=("1.5",), blocks=BLOCKS[:2], adjacency=adjacency
+    )
+    weights = [
+        log(Fraction(*walked.odds)) + factor * float(rate) * walked.score
+        for walked, _ in every_walk(walk)
+    ]
+    return np.array(weights) - np.logaddexp.reduce(weights)
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+def test_one_record_more_costs_epsilon_and_no_more(labels, adjacency, monkeypatch):
+    monkeypatch.setattr(module, "STEPS", (1024,))
+    rng = np.random.default_rng(labels)
+    replaced = adjacency is Adjacency.REPLACE
+    worst, hasty = [], []
+    for _ in range(3):
+        model = model_of(schema_of(labels), rng)
+        records = [kinds(labels)[i] for i in rng.integers(0, len(kinds(labels)), 5)]
+        for kind in kinds(labels)[::3]:
+            for losses, factor in ((worst, 1), (hasty, 2)):
+                tables = records, [*records[replaced:], kind]
+                here, there = (law(one, model, adjacency, factor) for one in tables)
+                losses.append(float(np.abs(here - there).max()))
+    assert max(worst) <= 1.5 + 1e-9
+    assert max(worst) > 1  # the price is not far from what is used
+    assert max(hasty) > 1.6  # twice the rate would be caught
+
+
+def test_replaced_records_get_half_the_rate():
+    model = model_of(schema_of(2))
+    rates = [mend([], model, adjacency=a)[1][0][1] for a in Adjacency]
+    assert rates[0] == 2 * rates[1]
+
+
+def test_what_cannot_be_mended_is_refused_before_a_charge(monkeypatch):
+    schema = schema_of(2)
+    model, one = model_of(schema), [Epsilon.of(1)]
+    engine = MemoryEngine(columns_of(schema, []), schema)
+    desk = LiveDesk(Terms(schema, Adjacency.ADD_REMOVE), engine, SilentNoise())
+    level = PrivateTable(desk, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(10, "mends")
+    with pytest.raises(PlanError, match="in a round at least"):
+        level.mends(model, BLOCKS, [])
+    with pytest.raises(PlanError, match="by a block at least"):
+        level.mends(model, (), one)
+    with pytest.raises(PlanError, match="other than the label"):
+        level.mends(model, (Block(("a", "label"), (2, 2), (4,)),), one)
+    with pytest.raises(PlanError, match="one or two columns"):
+        level.mends(model, (Block(("a", "b", "n"), (2, 2, 4), (16,)),), one)
+    with pytest.raises(PlanError, match="own schema"):
+        level.mends(model_of(schema_of(3)), BLOCKS, one)
+    monkeypatch.setattr(module, "MOST_CELLS", 3)
+    with pytest.raises(PlanError, match="at most 3 cells"):
+        level.mends(model, BLOCKS, one)
+    assert level.remaining() == Epsilon.of(10)
+
+
+def test_epsilon_is_the_sum_of_all_tables():
+    fit = Mending(model_of(schema_of(2)), BLOCKS, (Epsilon.of("0.1"), Epsilon.of("0.25")))
+    assert str(fit.epsilon) == "0.35"
