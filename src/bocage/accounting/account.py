@@ -96,5 +96,9 @@ class LedgerAccount:
     ) -> bytes:
         return self._ledger.store_answer(self._scope, key, body, number, also, lasting=lasting)
 
+    def paid_answer(self, number: int) -> bytes | None:
+        """An answer that entry `number` paid for, whatever it is kept under."""
+        return self._ledger.paid_answer(self._scope, number)
+
     def stored_answer(self, key: str) -> bytes | None:
         return self._ledger.stored_answer(self._scope, key)

@@ -212,6 +212,11 @@ def stored_answer(run: Run, scope: Scope, key: str) -> bytes | None:
     return bytes(rows[0][0]) if rows else None
 
 
+def paid_answer(run: Run, scope: Scope, number: int) -> bytes | None:
+    rows = run("SELECT body FROM answers WHERE scope = ? AND entry = ? LIMIT 1", scope.key, number)
+    return bytes(rows[0][0]) if rows else None
+
+
 def _find_request(run: Run, scope: Scope, request: str) -> Entry | None:
     rows = run(_SELECT_ENTRY + "WHERE scope = ? AND request = ?", scope.key, request)
     return _entry(rows[0]) if rows else None

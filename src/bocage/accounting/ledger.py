@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -11,7 +12,7 @@ from bocage.accounting import algebra, chain, postgres, sqlite
 from bocage.accounting.algebra import Action, Balance, State
 from bocage.accounting.entry import Entry
 from bocage.accounting.scope import Scope
-from bocage.accounting.store import Store
+from bocage.accounting.store import Run, Store
 from bocage.accounting.verification import Head, Verification, export_lines
 from bocage.epsilon import ZERO, Epsilon
 from bocage.errors import LedgerError
@@ -146,8 +147,15 @@ class Ledger:
 
         A frozen or revoked scope gets nothing, not even what it paid for.
         """
+        return self._kept(scope, lambda run: chain.stored_answer(run, scope, key))
+
+    def paid_answer(self, scope: Scope, number: int) -> bytes | None:
+        """The answer of this scope that entry `number` paid for, as `stored_answer`. Looks at all of them."""
+        return self._kept(scope, lambda run: chain.paid_answer(run, scope, number))
+
+    def _kept(self, scope: Scope, find: Callable[[Run], bytes | None]) -> bytes | None:
         with self._store.read() as run:
-            kept = chain.stored_answer(run, scope, key)
+            kept = find(run)
             if kept is not None:
                 algebra.require_open(chain.line(run, scope))
             return kept

@@ -22,8 +22,6 @@ class Admission:
     ----------
     request
         The key under which the ledger makes the charge once, or None.
-    digest
-        What was asked under the key: another question never gets the answer that is kept.
     admitted
         Called with the entry after the charge and before a row is read.
     keep
@@ -40,7 +38,6 @@ class Admission:
     request: str | None = None
     admitted: Callable[[int], None] = nothing
     keep: bool = False
-    digest: str = ""
     entry: int | None = None
     left: Epsilon | None = None
     kept: bytes | None = None
@@ -55,8 +52,12 @@ class Admission:
 
     @property
     def name(self) -> str:
-        """The key under which the answer to the request is kept."""
-        return f"request {self.digest} {self.request}"
+        """The key under which the answer to the request is kept.
+
+        The ledger knows the request by what it charged for, so that another question never gets this
+        answer, and the same one always does, however it is written.
+        """
+        return f"request {self.request}"
 
 
 class Answered(Exception):
@@ -88,15 +89,18 @@ class WatchedAccount:
             self._find_kept()
             raise
         if entry.repeated:
-            self._find_kept()
+            self._find_kept(entry.number)
         admission.entry, admission.left = entry.number, entry.left
         admission.admitted(entry.number)
         return entry.number
 
-    def _find_kept(self) -> None:
+    def _find_kept(self, paid: int | None = None) -> None:
+        """What was kept for the request; under another name too, if it is known which entry paid for it."""
         admission = self._admission
         if admission.keep:
             admission.kept = self._account.stored_answer(admission.name)
+            if admission.kept is None and paid is not None:
+                admission.kept = self._account.paid_answer(paid)
             if admission.kept is not None:
                 raise Answered
 

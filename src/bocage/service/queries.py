@@ -59,7 +59,7 @@ def _release(
 ) -> Answer:
     digest = digest_of(table, request)
     once = f"fresh {key}" if request.fresh and key is not None else key  # no key has a space
-    admission = Admission(once, keep=request.fresh and key is not None, digest=digest)
+    admission = Admission(once, keep=request.fresh and key is not None)
     whole, account = service.tables.charged_by(analyst, table, admission, grant)
     if key is not None:
         service.records.bind(analyst, key, digest)
