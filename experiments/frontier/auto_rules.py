@@ -176,6 +176,24 @@ def compared(least: float, shares: Shares, rule: Rule | None = None) -> Policy:
     return policy
 
 
+def rivals(least: float, shares: Shares, forgiven: float) -> Policy:
+    """With two labels and so much support a tree and the tables that are due are tried; the tables are
+    forgiven a part of their errors."""
+    other = clear(public(), 3000, 0.3)
+
+    def policy(cell: Cell, rng: np.random.Generator) -> float:
+        if cell.full or cell.labels != 2 or cell.support < least:
+            return other(cell, rng)
+        due = "additive" if cell.signal >= 80 else "bayes"
+        tree, tables = (cell.tried(name, shares.trial, rng) for name in ("readable", due))
+        raised = tables + forgiven * (cell.rows - tables)
+        places = cell.chosen([tree, raised], shares.compare, rng)
+        left = 1 - 2 * shares.trial - shares.compare
+        return float(np.where(places == 0, cell.at("readable", left), cell.at(due, left)).mean())
+
+    return policy
+
+
 def policies() -> Iterator[tuple[str, Policy]]:
     for name in NAMES:
         yield f"always {name}", plain(lambda _, name=name: name)
@@ -192,6 +210,10 @@ def policies() -> Iterator[tuple[str, Policy]]:
         yield f"four labels: counts from s/h = {least:g} on", plain(public(many=least))
     yield "the rule", plain(public())
     yield "earlier: 2400 and 16, a clear tree from 3000 on", clear(public(each=16), 3000, 0.3)
+    yield "the rule, a clear tree from 3000 on", clear(public(), 3000, 0.3)
+    for least, trial, part in product((2500, 5000, 7000), (0.03, 0.05, 0.08), (0.1, 0.2, 0.3)):
+        words = f"two labels from {least} on: tree and tables, {trial:.0%} each, forgiven {part:g}"
+        yield words, rivals(least, Shares(trial), part)
     for least, trial, given in product(
         (1000, 2000, 3000, 5000), (0.03, 0.05, 0.08), (10, 20, 30, 45)
     ):

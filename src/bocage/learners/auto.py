@@ -27,6 +27,7 @@ THREE = 8  # s for each frequent label from which on they are taken for three
 FEW, ALL = 3, 1000  # of more labels than that: s from which on all three are tried
 JOINT = 80  # s from which on tables of two labels are fitted at once
 PLENTY = 160  # ... of three labels
+TRIED = 5000  # records times epsilon from which on a tree and tables of two labels are tried
 DOUBTED = 3000  # records times epsilon from which on a tree is tried where tables are due
 
 
@@ -41,6 +42,9 @@ class Auto(Learner):
     - There are 30 records times epsilon for each combination of cells: :class:`ReadableTree`.
     - There are four labels or more: :class:`ReadableTree`. But if s is 1000 or more, each of the three learns
       from 5 % of epsilon, 2 % choose the one that predicts most rows right, and it learns again from the rest.
+    - There are two labels and 5000 records times epsilon or more: a tree learns from 5 % of epsilon, and so does
+      :class:`Additive`, or :class:`Bayes` if s is less than 80. 2 % choose, where the tables are forgiven three
+      tenths of their errors; the one that is chosen learns again from the rest.
     - There are two labels and s c**2 is less than 2400, or three and s is less than 8 h:
       :class:`ReadableTree`.
     - There are two labels and s is 80 or more, or s is 160 or more: :class:`Additive`.
@@ -60,8 +64,8 @@ class Auto(Learner):
     3 % of epsilon pay for the class counts, which all three need: their sum is the number of rows.
     Whether there are trials, and which learner is taken without them, is post-processing of these
     counts. A trial is a fit with the proof of its learner. The choice among the released trial models
-    is permute-and-flip over how many rows each predicts right: one more record raises each of these
-    numbers by 0 or 1 (monotone, range 1). A tree that is tried alone is compared in this way with
+    is permute-and-flip over how many rows each predicts right, and a public part of those that it predicts wrong: one
+    more record raises each of these numbers by 0 to 1 (monotone, range 1). A tree that is tried alone is compared in this way with
     the commonest of the noisy labels, a model that follows from the counts; so does the number of rows
     that this model is given in advance. The rest pays for the learner chosen. Sequential
     composition of all of these.
@@ -93,13 +97,15 @@ class Auto(Learner):
             return (TREE,)
         if labels > FEW:
             return (TREE, TABLES, COUNTS) if self.fits(schema) else (TREE,)
+        joint = signal >= (JOINT if labels == 2 else PLENTY) and self.fits(schema)
+        due = TABLES if joint else COUNTS
+        if labels == 2 and support >= TRIED:
+            return (TREE, due)
         cells = exp(sum(map(log, sizes)) / len(sizes))
         shares = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
         frequent = exp(-float((shares * np.log(shares)).sum()))
         if signal * cells**2 < TWO if labels == 2 else signal < THREE * frequent:
             return (TREE,)
-        joint = signal >= (JOINT if labels == 2 else PLENTY) and self.fits(schema)
-        due = TABLES if joint else COUNTS
         return (TREE, due) if support >= DOUBTED else (due,)
 
     def fits(self, schema: Schema) -> bool:
@@ -126,7 +132,9 @@ class Auto(Learner):
         known = Known(self.attributes, start, counts, start.deviation(share), certificate)
         names = self.candidates(table.schema, counts, float(rest))
         if len(names) > 1:
-            names, rest = known.doubt(names, rest) if len(names) == 2 else known.choose(names, rest)
+            plenty = len(counts) == 2 and int(counts.sum()) * float(rest) >= TRIED
+            two = known.compare if plenty else known.doubt
+            names, rest = (two if len(names) == 2 else known.choose)(names, rest)
         model = known.learn(names[0], rest)
         progress(2, 2)
         return model

@@ -17,6 +17,7 @@ from bocage.plan import Question
 from bocage.private.query import Fit, Place, Terms
 
 _KINDS = (Tree, Forest, AdditiveModel)
+WHOLE = 100  # where errors are forgiven, scores count hundredths of a row
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,15 @@ class BestModel(Fit[int]):
     ----------
     handicaps
         For each model so many rows less; empty for none. Public.
+    forgiven
+        For each model how many of a hundred rows that it predicts wrong count as right; empty for none.
+        Public.
 
     Privacy
     -------
-    The models are released. The score of each is how many rows it predicts right: one more record
-    raises it by 0 or 1, whatever the other records are. Monotone, range 1, so that permute-and-flip with
+    The models are released. The score of each is how many rows it predicts right, and a public part of the
+    others: one more record raises it by a number from 0 to 1, whatever the other records are. Monotone,
+    range 1, so that permute-and-flip with
     rate epsilon is epsilon-DP; public handicaps change no ratio. Models of Bocage's own kinds only: they
     predict every record by itself, where another could look at all rows, or keep them.
     """
@@ -40,6 +45,7 @@ class BestModel(Fit[int]):
     label: str
     epsilon: Epsilon
     handicaps: tuple[int, ...] = ()
+    forgiven: tuple[int, ...] = ()
 
     def words(self) -> str:
         return f"which of {len(self.models)} models is right most often"
@@ -50,6 +56,11 @@ class BestModel(Fit[int]):
     def check(self, terms: Terms, place: Place) -> None:
         if not self.models or len(self.handicaps) not in {0, len(self.models)}:
             raise PlanError("a choice needs a model at least, and a handicap for each or for none.")
+        if self.forgiven and (
+            len(self.forgiven) != len(self.models)
+            or not 0 <= min(self.forgiven) <= max(self.forgiven) <= WHOLE
+        ):
+            raise PlanError(f"a model is forgiven 0 to {WHOLE} of {WHOLE} errors, each or none is.")
         for model in self.models:
             if type(model) not in _KINDS:
                 raise PlanError(
@@ -65,7 +76,8 @@ class BestModel(Fit[int]):
     def run(
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
     ) -> int:
-        scores = -np.array(self.handicaps or (0,) * len(self.models), np.int64)
+        none, unit = (0,) * len(self.models), WHOLE if self.forgiven else 1
+        scores = -np.array(self.handicaps or none, np.int64) * unit
         for batch in read():
             codes = {name: batch[i].astype(np.int32) for i, name in enumerate(self.names)}
             cells: dict[Any, NDArray[np.int64]] = {}
@@ -74,8 +86,10 @@ class BestModel(Fit[int]):
                     found = _added(model, codes, cells)
                 else:
                     found = model.predict_codes(codes)
-                scores[i] += int((found == codes[self.label]).sum())
-        contest = Contest(scores, terms.rate(1, self.epsilon))
+                right = int((found == codes[self.label]).sum())
+                forgiven = (self.forgiven or none)[i]
+                scores[i] += unit * right + forgiven * (len(found) - right)
+        contest = Contest(scores, terms.rate(unit, self.epsilon))
         return int(noise.select([contest], Selection.PERMUTE_AND_FLIP)[0])
 
     @property

@@ -218,11 +218,12 @@ class Level:
         label: str,
         epsilon: Epsilon,
         handicaps: Sequence[int] = (),
+        forgiven: Sequence[int] = (),
     ) -> int:
-        """The place of the model that predicts most rows right, privately chosen."""
+        """The place of the model that predicts most rows right, privately chosen; see `BestModel`."""
         if self._place.cells.nodes:
             raise PlanError("models are compared on a whole table, before it is split.")
-        query = BestModel(tuple(models), label, epsilon, tuple(handicaps))
+        query = BestModel(tuple(models), label, epsilon, tuple(handicaps), tuple(forgiven))
         return self._desk.fit(query, self._place, self._account)
 
     def split(self, splits: Sequence[Split]) -> Level:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 
 from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
+from bocage.mechanisms import permute_and_flip_probabilities
+from bocage.mechanisms.loss import privacy_loss
 from bocage.model import Certificate, Tree, TreeBuilder
 from bocage.private.dry_run import made_up_rows
 from models import additives, schemas
@@ -55,6 +58,39 @@ def test_the_score_of_a_model_counts_every_row_that_it_gets_right():
     assert second.scores.tolist() == [5, 4]
     assert first.rate == 1
     assert level.remaining() == Epsilon.of(8)
+
+
+def test_a_part_of_the_errors_may_be_forgiven():
+    noise = SilentRecordingNoise()
+    level = table(WEATHER, TENNIS, noise=noise).reserve(10, "models")
+    models = [leaf(code=0), leaf(code=1)]
+    assert level.best(models, "play", Epsilon.of(1), forgiven=(50, 0)) == 0
+    assert level.best(models, "play", Epsilon.of(1), (0, 1), forgiven=(0, 100)) == 1
+    first, second = (contest for contest, _ in noise.contests)
+    assert first.scores.tolist() == [5 * 100 + 9 * 50, 9 * 100]
+    assert second.scores.tolist() == [5 * 100, 14 * 100 - 100]
+    assert first.rate == Fraction(1, 100)  # a row more adds 100 at most
+    for wrong in ((10,), (0, 101), (-1, 0)):
+        with pytest.raises(PlanError, match="0 to 100 of 100 errors"):
+            level.best(models, "play", Epsilon.of(1), forgiven=wrong)
+    assert level.remaining() == Epsilon.of(8)
+
+
+def test_one_row_more_costs_no_more_than_epsilon_where_errors_are_forgiven():
+    """The exact probabilities of the choice, with every row taken away in turn."""
+    models, losses = [leaf(code=0), leaf(code=1)], []
+
+    def law(rows):
+        noise = SilentRecordingNoise()
+        level = table(rows, TENNIS, noise=noise).reserve(10, "models")
+        level.best(models, "play", Epsilon.of("1.5"), forgiven=(0, 30))
+        return permute_and_flip_probabilities(noise.contests[0][0])
+
+    whole = law(WEATHER)
+    for i in range(14):
+        less = law({name: [*values[:i], *values[i + 1 :]] for name, values in WEATHER.items()})
+        losses += [privacy_loss(whole, less), privacy_loss(less, whole)]
+    assert 0.2 < max(losses) <= 1.5
 
 
 def test_a_model_of_another_schema_is_refused():
