@@ -14,23 +14,26 @@ from bocage.model.additive import AdditiveModel, Term
 from bocage.model.additive_text import additive_text, cells_of, start
 from bocage.model.svg import LETTER, LONGEST, MARGIN, STYLE, color, shorten, xml
 
+MOST_LETTERS = 80  # of a line: those of two columns are long
+Line = tuple[str, list[float]]
 ROW, BAR, HEAD = 18, 90, 26  # height of a line, half the width of a bar chart, height of a heading
 
 
 def additive_svg(model: AdditiveModel) -> str:
     """The drawing, as the text of an SVG file."""
-    terms = model.by_importance()
-    largest = max(float(np.abs(model.effects(term)).max()) for term in terms) or 1.0
-    labels, left = len(model.shown_labels), MARGIN + LETTER * LONGEST + 10
+    terms = [(term, list(cells_of(model, term))) for term in model.by_importance()]
+    largest = max(float(np.abs(model.effects(term)).max()) for term, _ in terms) or 1.0
+    longest = min(max(len(words) for _, lines in terms for words, _ in lines), MOST_LETTERS)
+    labels, left = len(model.shown_labels), MARGIN + LETTER * max(longest, LONGEST) + 10
     width = left + labels * (2 * BAR + 60) + MARGIN
     made = model.certificate
     guarantee = "nothing is guaranteed" if made.epsilon is None else f"epsilon {made.epsilon}"
     title = f"{model.label_attribute.name} of {model.schema.name}, by {made.learner}, {guarantee}"
     parts: list[str] = []
     y = 86.0
-    for term in terms:
-        parts += _term(model, term, y, left, largest)
-        y += HEAD + ROW * len(term.scores) + 14
+    for term, lines in terms:
+        parts += _term(model, term, lines, y, left=left, largest=largest)
+        y += HEAD + ROW * len(lines) + 14
     width = max(width, 2 * MARGIN + 8.5 * len(title), 2 * MARGIN + LETTER * len(start(model)))
     size = f'viewBox="0 0 {width:.0f} {y:.0f}" width="{width:.0f}" height="{y:.0f}"'
     return "\n".join(
@@ -48,9 +51,9 @@ def additive_svg(model: AdditiveModel) -> str:
 
 
 def _term(
-    model: AdditiveModel, term: Term, top: float, left: float, largest: float
+    model: AdditiveModel, term: Term, lines: list[Line], top: float, *, left: float, largest: float
 ) -> Iterator[str]:
-    heading = shorten(" and ".join(term.columns))
+    heading = shorten(" and ".join(term.columns), MOST_LETTERS)
     yield f'<text class="bold ink" x="{MARGIN}" y="{top:.1f}">{xml(heading)}</text>'
     two = len(model.label_attribute.values) == 2
     for place, label in enumerate(model.shown_labels):
@@ -60,12 +63,12 @@ def _term(
                 f'<text class="dim" x="{middle:.1f}" y="{top:.1f}" text-anchor="middle">'
                 f"{xml(shorten(label))}</text>"
             )
-        low, high = top + 6, top + 6 + ROW * len(term.scores)
+        low, high = top + 6, top + 6 + ROW * len(lines)
         yield f'<path class="line" d="M{middle:.1f} {low:.1f}V{high:.1f}"/>'
-    for line, (words, effects) in enumerate(cells_of(model, term)):
+    for line, (words, effects) in enumerate(lines):
         y = top + 6 + ROW * line
         yield f"<g><title>{xml(words)}</title>"
-        yield f'<text class="ink" x="{MARGIN}" y="{y + 13:.1f}">{xml(shorten(words))}</text>'
+        yield f'<text class="ink" x="{MARGIN}" y="{y + 13:.1f}">{xml(shorten(words, MOST_LETTERS))}</text>'
         for place, effect in enumerate(effects):
             middle = left + place * (2 * BAR + 60) + BAR
             length = BAR * abs(effect) / largest

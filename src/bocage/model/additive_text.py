@@ -73,10 +73,19 @@ def _bar(effect: float, largest: float) -> str:
 
 
 def cells_of(model: AdditiveModel, term: Term) -> Iterator[tuple[str, list[float]]]:
-    """Each cell of a term in words, and what it adds for each shown label."""
-    for cell, effects in enumerate(model.effects(term).tolist()):
-        accepted = term.accepted(model.schema, cell)
-        yield " and ".join(in_words(column, codes) for column, codes in accepted), effects
+    """Each cell of a term in words, and what it adds for each shown label.
+
+    Of several columns together many cells may add nothing: these are one line, the last.
+    """
+    every = model.effects(term)
+    idle = np.flatnonzero(~every.any(axis=1)) if len(term.columns) > 1 else np.empty(0, np.int64)
+    left = set(idle.tolist()) if len(idle) > 1 else set()
+    for cell, effects in enumerate(every.tolist()):
+        if cell not in left:
+            accepted = term.accepted(model.schema, cell)
+            yield " and ".join(in_words(column, codes) for column, codes in accepted), effects
+    if left:
+        yield "everything else", every[min(left)].tolist()
 
 
 def additive_rules(model: AdditiveModel) -> Iterator[Rule]:

@@ -81,6 +81,24 @@ def test_text_names_cells_in_words_and_the_most_important_table_comes_first():
     ]
 
 
+def test_cells_of_a_pair_that_add_nothing_are_one_line():
+    scores = np.zeros((6, 2), np.int64)
+    scores[4, 1], scores[0, 0] = 1024, 512
+    pair = Term(("age", "job"), (2, 3), scores)
+    model = AdditiveModel(SCHEMA, np.array([0, 0]), (pair,), certificate_of(SCHEMA))
+    assert to_text(model).splitlines()[1:] == [
+        "age and job",
+        "  age < 60 and job is cook: -0.50",
+        "  age ≥ 60 and job is smith: +1.00",
+        "  everything else: +0.00",
+    ]
+    drawing = to_svg(model)
+    assert (
+        ">age ≥ 60 and job is smith</text>" in drawing
+    )  # in full: nothing else tells the lines apart
+    assert drawing.count("<rect") == 1 + 3
+
+
 def test_rules_are_the_lines_of_the_tables():
     found = rules(MODEL)
     assert len(found) == 5
