@@ -27,10 +27,10 @@ from bocage.private.query import Fit, IntArray, Place, Terms
 if TYPE_CHECKING:
     from bocage.mechanisms import Steps, Walk
 
-STEPS = (UNIT // 4, UNIT // 2, UNIT, 2 * UNIT)  # by which a label may be raised
+STEPS = (UNIT // 4, UNIT // 2, UNIT, 2 * UNIT, 4 * UNIT)  # by which a label may be raised
 MOST_LABELS = 3
 MOST_CELLS = 512  # of a column
-_VERDICTS = 128  # more than three labels have
+_VERDICTS = 128  # more than three labels have, which is 126
 Mend = tuple[int, IntArray]  # which block, and its scores: a line for each cell
 
 
