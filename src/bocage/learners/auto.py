@@ -81,7 +81,7 @@ class Auto(Learner):
         ReadableTree(rows=1, attributes=self.attributes).plan(schema, epsilon)
         Bayes(attributes=self.attributes).plan(schema, epsilon)
         classes, rest = budget.split([3, 97])
-        words = "permute and flip, discrete Laplace, K-norm objective perturbation"
+        words = "permute and flip, exponential, discrete Laplace, K-norm objective perturbation"
         steps = (Step(0, CLASSES, "discrete Laplace", classes), Step(0, MODEL, words, rest))
         return Plan(self.name, budget, steps)
 
