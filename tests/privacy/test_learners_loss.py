@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import combinations_with_replacement, product
 from math import log
 
@@ -31,8 +32,10 @@ from bocage.private.count import Count
 from bocage.private.desk import LiveDesk
 from bocage.private.ensemble import Ensemble
 from bocage.private.query import Terms
+from bocage.private.scored import ScoredCounts
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Categorical, Numeric, Schema
+from private.noises import SilentNoise
 
 CLASS = Categorical("c", ("no", "yes"))
 TWO = (Categorical("a", ("u", "v")), Categorical("b", ("u", "v")))
@@ -122,6 +125,12 @@ class ScriptedDesk(LiveDesk):
         else:
             self.noise.exact = tally.totals.sum(axis=1)
         return finish(tally, self.terms, self.noise)
+
+    def fit(self, fit, place, account):
+        if isinstance(fit, ScoredCounts):
+            read = partial(self.engine.rows, fit.question(place))
+            self.noise.exact = fit.run(read, self.terms, SilentNoise()).ravel()
+        return super().fit(fit, place, account)
 
     @staticmethod
     def _guarded(work):  # a line that is missing is no failure

@@ -14,6 +14,7 @@ from bocage.learners import (
     Bayes,
     DiffPC45,
     DiffPID3,
+    PointSystem,
     PrivateID3,
     RandomTrees,
     ReadableTree,
@@ -245,7 +246,7 @@ class ReadableTreeClassifier(PrivateClassifier):
         The public domain: a :class:`~bocage.Schema` or its file. Not needed for a PrivateTable.
     epsilon
         What a fit costs.
-    rows, leaves, attributes, drawn
+    rows, leaves, attributes, drawn, points
         As in :class:`~bocage.learners.ReadableTree`.
     """
 
@@ -260,6 +261,7 @@ class ReadableTreeClassifier(PrivateClassifier):
         leaves: int = 1024,
         attributes: Sequence[str] | None = None,
         drawn: bool = True,
+        points: bool = False,
     ) -> None:
         self.schema = schema
         self.epsilon = epsilon
@@ -267,6 +269,34 @@ class ReadableTreeClassifier(PrivateClassifier):
         self.leaves = leaves
         self.attributes = attributes
         self.drawn = drawn
+        self.points = points
+
+
+class PointSystemClassifier(PrivateClassifier):
+    """Points of some attributes that add up, and a threshold.
+
+    Parameters
+    ----------
+    schema
+        The public domain: a :class:`~bocage.Schema` or its file. Not needed for a PrivateTable.
+    epsilon
+        What a fit costs.
+    attributes
+        As in :class:`~bocage.learners.PointSystem`.
+    """
+
+    learner = PointSystem
+
+    def __init__(
+        self,
+        schema: SchemaLike = None,
+        epsilon: Any = 1.0,
+        *,
+        attributes: Sequence[str] | None = None,
+    ) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
+        self.attributes = attributes
 
 
 class AdditiveClassifier(PrivateClassifier):
@@ -328,7 +358,7 @@ class BayesClassifier(PrivateClassifier):
 
 
 class AutoClassifier(PrivateClassifier):
-    """A readable tree, an additive model or tables of counts: by a rule or a trial.
+    """A readable tree or points, an additive model or tables of counts: by a rule or a trial.
 
     Parameters
     ----------

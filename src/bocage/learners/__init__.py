@@ -9,6 +9,7 @@ from bocage.learners.diffp_c45 import DiffPC45
 from bocage.learners.diffp_id3 import DiffPID3
 from bocage.learners.dpdf import DPDF
 from bocage.learners.plan import Plan, Step
+from bocage.learners.points import PointSystem
 from bocage.learners.private_id3 import PrivateID3
 from bocage.learners.rdt import RandomTrees
 from bocage.learners.readable import ReadableTree
@@ -24,6 +25,7 @@ LEARNERS: dict[str, type[Learner]] = {
         DPDF,
         RandomTrees,
         ReadableTree,
+        PointSystem,
         Additive,
         Bayes,
         Auto,
@@ -41,6 +43,7 @@ __all__ = [
     "Learner",
     "NoiseAfter",
     "Plan",
+    "PointSystem",
     "PrivateID3",
     "Progress",
     "RandomTrees",

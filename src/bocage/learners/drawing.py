@@ -10,14 +10,16 @@ from typing import Protocol
 import numpy as np
 
 from bocage.epsilon import Epsilon
+from bocage.errors import PlanError
 from bocage.learners.base import label_of
 from bocage.learners.frontier import OpenNode
+from bocage.learners.pointing import model_of
 from bocage.learners.sizing import largest, room
 from bocage.learners.smoothing import smoothed
-from bocage.model import Tree, TreeBuilder
+from bocage.model import AdditiveModel, Certificate, Tree, TreeBuilder
 from bocage.model.runs import Cuts
 from bocage.model.shape import MOST_ENTRIES, MOST_NODES
-from bocage.private import MOST_DEPTH, Drawn, Level, Paths
+from bocage.private import MOST_DEPTH, Drawn, Level, Paths, Sheet, Systems
 from bocage.schema import Attribute, Categorical, Numeric, Schema
 
 WORK = 2**28  # visits of a row or of a leaf that a draw may take: less than a second
@@ -109,6 +111,8 @@ class Crowns:
     cuts: dict[str, Cuts]
     most: float  # leaves of the whole tree
     spare: Epsilon | None  # for counts of the leaves
+    systems: Systems | None = None  # of points, beside the trees that the root may grow
+    sheet: Sheet | None = None  # the one that was drawn instead of a tree
     left: int = field(init=False)  # nodes that fit into the model
 
     def __post_init__(self) -> None:
@@ -120,7 +124,15 @@ class Crowns:
         grid = self.reach.thresholds
         among = [tip.here.wide_candidates(schema, grid, self.cuts) for tip in tips]
         room = [max(int(self.most / tip.branches), 1) for tip in tips]
-        drawn = ended.trees(among, label_of(schema).name, depth, room, ended.remaining())
+        label = label_of(schema).name
+        if self.systems is None:
+            drawn = ended.trees(among, label, depth, room, ended.remaining())
+        else:
+            found = ended.tree_or_points(among[0], label, depth, room[0], self.systems)
+            if isinstance(found, Sheet):
+                self.sheet = found
+                return
+            drawn = [found]
         while sum(map(_nodes, drawn)) > self.left:  # next to impossible: a model has its limits
             depth -= 1
             drawn = [_shallow(one, depth) for one in drawn]
@@ -137,6 +149,15 @@ class Crowns:
 
     def record(self, tree: TreeBuilder, parents: Sequence[int]) -> None:
         """All is in the tree."""
+
+    def pointed(self, level: Level, certificate: Certificate) -> AdditiveModel:
+        """The point system that was drawn instead of a tree, with noisy counts of its sums."""
+        schema, sheet = level.schema, self.sheet
+        if sheet is None:
+            raise PlanError("a tree was drawn, and no points.")
+        label = label_of(schema).name
+        counts = None if self.spare is None else level.scored(sheet, label, self.spare)
+        return model_of(schema, sheet, counts, certificate)
 
     def counted(self, tree: Tree, level: Level) -> Tree:
         """The tree with noisy counts of its leaves and what follows from them; it decides as before."""

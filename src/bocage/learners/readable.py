@@ -16,13 +16,14 @@ from typing import ClassVar
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
-from bocage.learners.cutting import count_spreads
+from bocage.learners.cutting import Spreads, count_spreads
 from bocage.learners.drawing import Crowns, Extent, Reach
 from bocage.learners.frontier import OpenNode
 from bocage.learners.plan import Plan, Step
+from bocage.learners.pointing import systems_of
 from bocage.learners.sizing import arities
 from bocage.learners.smoothing import smoothed
-from bocage.model import Tree, TreeBuilder
+from bocage.model import AdditiveModel, Tree, TreeBuilder
 from bocage.model.runs import Cuts
 from bocage.model.shape import MOST_ENTRIES
 from bocage.plan.splits import Split
@@ -49,6 +50,8 @@ DRAWN = 20  # ... where the lower levels are drawn at once
 KEPT = (1, 4)  # parts of epsilon: splits above these levels at most, the draw at least
 LEAF_COUNTS = 1000  # records times epsilon from which on ...
 COUNTING = (19, 1)  # ... a part of epsilon counts the leaves of drawn trees
+ABOVE = 1  # levels above those that can be drawn, which are left out for it
+POINTED = 4  # labels up to which a point system may take the place of a tree
 GROWTH = 0.25  # a level gets more than the one above it by the branches to this power
 THRESHOLDS = 64  # of one numeric attribute that a node chooses from
 STRONG = 100  # records of a node times what it pays, from which on purity counts beside errors
@@ -71,6 +74,9 @@ class ReadableTree(Learner):
     drawn
         Whether the lower levels may be drawn at once, which is far more accurate. Not every noise
         provider can do that.
+    points
+        Whether a point system may take the place of the tree, if it predicts more rows right: where
+        the whole tree is drawn at once. The model is an :class:`~bocage.model.AdditiveModel` then.
 
     Privacy
     -------
@@ -87,8 +93,9 @@ class ReadableTree(Learner):
     attributes with many codes, and 2 to 10 % each for one or two more rounds if there are uneven ones,
     whose thresholds these give; see :func:`~bocage.learners.cutting.count_spreads`. At the end of a path a
     tree is drawn by how many rows it predicts right (monotone, range 1), see
-    :class:`~bocage.private.trees.DrawnTrees`; with 1000 records times epsilon or more, 5 % of epsilon are
-    left for counts of the leaves of the whole tree (discrete Laplace, sensitivity 1). Where nothing is
+    :class:`~bocage.private.trees.DrawnTrees`, or a tree or a point system among all of both, see
+    :class:`~bocage.private.either.TreeOrPoints`; with 1000 records times epsilon or more, 5 % of epsilon are
+    left for counts of the leaves of the whole tree, or of rows by points (discrete Laplace, sensitivity 1). Where nothing is
     drawn, which depends on schema, number of rows and epsilon, a leaf is labeled by one permute-and-flip over its label
     counts (monotone, range 1), or counted likewise. Everything else is post-processing.
     """
@@ -100,6 +107,7 @@ class ReadableTree(Learner):
     leaves: int = 1024
     attributes: tuple[str, ...] | None = None
     drawn: bool = True
+    points: bool = False
 
     def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
         self.check(schema)
@@ -123,19 +131,19 @@ class ReadableTree(Learner):
                 raise LearnerError(
                     f"{self.name} needs {name} from {least} to {most}, not {value!r}."
                 )
-        if type(self.drawn) is not bool:
-            raise LearnerError(f"{self.name} needs drawn to be True or False, not {self.drawn!r}.")
+        for name in ("drawn", "points"):
+            if type(value := getattr(self, name)) is not bool:
+                raise LearnerError(f"{self.name} needs {name} to be True or False, not {value!r}.")
         return super().check(schema)
 
     def needs(self, schema: Schema) -> tuple[Need, ...]:  # noqa: ARG002 - whatever it declares
         return (needs.walks,) if self.drawn else ()
 
-    def cuts(self, level: Level, rows: int, epsilon: Epsilon) -> tuple[dict[str, Cuts], Epsilon]:
-        """The thresholds of numeric attributes that are unevenly spread, and what is left."""
+    def spreads(self, level: Level, rows: int, epsilon: Epsilon) -> tuple[Spreads, Epsilon]:
+        """How numeric attributes with many codes are spread, and what is left."""
         columns = [level.schema[name] for name in self.check(level.schema)]
         coarse = [c for c in columns if isinstance(c, Numeric) and c.cells > THRESHOLDS]
-        spreads, left = count_spreads(level, coarse, rows, epsilon, laplace=True)
-        return {n: cuts for n in spreads if (cuts := spreads.cuts(n, THRESHOLDS))}, left
+        return count_spreads(level, coarse, rows, epsilon, laplace=True)
 
     def _rule(self, schema: Schema, rows: int, splits: Epsilon, leaf: Epsilon) -> _Rule:
         """The smooth depth rule: about one leaf for every SUPPORT / epsilon records.
@@ -156,7 +164,9 @@ class ReadableTree(Learner):
             reach = replace(reach, depth=min(reach.depth, max(ceil(log(room, average) - 1e-9), 1)))
         return _Rule(schema, rows, most, average, leaf, reach)
 
-    def fit(self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet) -> Tree:
+    def fit(
+        self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
+    ) -> Tree | AdditiveModel:
         plan = self.plan(table.schema, epsilon)
         schema, label = table.schema, label_of(table.schema)
         start = self.reserve(table, plan)
@@ -165,7 +175,8 @@ class ReadableTree(Learner):
         if rows is None:
             rows = max(int(start.totals(plan.share(0, SIZE))[0]), 1)
         splits, rest = plan.share(0, SPLITS), plan.share(1, LEAVES)
-        cuts, left = self.cuts(start, rows, splits + rest)
+        spreads, left = self.spreads(start, rows, splits + rest)
+        cuts = {name: own for name in spreads if (own := spreads.cuts(name, THRESHOLDS))}
         tree, parents = TreeBuilder(schema), [-1]
         rule = replace(self._rule(schema, rows, splits, rest), cuts=cuts)
         leaves: _Leaves | Crowns = _Leaves(
@@ -176,7 +187,12 @@ class ReadableTree(Learner):
             if rows * float(left) >= LEAF_COUNTS:
                 left, spare = left.split(COUNTING)
             rule = replace(rule, leaf=left.split(KEPT)[1])
-            leaves = Crowns(tree, reach, cuts, rule.most, spare)
+            systems = None
+            few = label.cells <= POINTED
+            if self.points and few and rule.levels(1) <= ABOVE:
+                systems = systems_of(schema, self.check(schema), rows, float(left), spreads)
+                rule = replace(rule, whole=True)
+            leaves = Crowns(tree, reach, cuts, rule.most, spare, systems)
         paths: Paths | None = start.paths(left)
         open_ = [_Open(OpenNode(tree.root, self.check(schema)))]
         progress(1, 3)
@@ -205,8 +221,11 @@ class ReadableTree(Learner):
                     for child in here.grow(tree, split, parents)
                 ]
         progress(2, 3)
+        certificate = self.certificate(start, plan)
+        if isinstance(leaves, Crowns) and leaves.sheet is not None:
+            return leaves.pointed(start, certificate)
         leaves.record(tree, parents)
-        grown = _joined(tree.freeze(self.certificate(start, plan)))
+        grown = _joined(tree.freeze(certificate))
         if isinstance(leaves, Crowns):
             grown = leaves.counted(grown, start)
         progress(3, 3)
@@ -239,6 +258,7 @@ class _Rule:
     leaf: Epsilon  # what is kept for the leaf
     reach: Reach | None  # of the levels that are drawn at once
     cuts: dict[str, Cuts] = field(default_factory=dict)  # thresholds of uneven attributes
+    whole: bool = False  # whether all of the tree is drawn, however high it could be
 
     def ask(self, node: _Open, left: Epsilon) -> tuple[tuple[Candidate, ...], Epsilon] | None:
         """The candidates of a node and what it pays for the choice; None ends the path.
@@ -248,15 +268,17 @@ class _Rule:
         """
         room = SLACK * self.most / node.branches * (2 if node.branches == 1 else 1)
         candidates = node.here.small_candidates(self.schema, room, THRESHOLDS, self.cuts)
-        free = log(self.most / node.branches) / log(self.branches)
-        levels = max(ceil(free - 1e-9), 1)
-        if self.reach is not None:
-            levels = round(free) - self.reach.depth
-            if levels < 1:
-                return None
+        levels = self.levels(node.branches)
+        if levels < 1 or self.whole:
+            return None
         weights = sum(self.branches ** (GROWTH * level) for level in range(levels))
         pays = int((left.nano - self.leaf.nano) / weights)
         return (candidates, Epsilon(pays)) if candidates and pays > 0 else None
+
+    def levels(self, branches: int) -> int:
+        """How many levels are chosen from a node on that has so many branches above it."""
+        free = log(self.most / branches) / log(self.branches)
+        return max(ceil(free - 1e-9), 1) if self.reach is None else round(free) - self.reach.depth
 
     def criterion(self, nodes: list[_Open], pays: list[Epsilon]) -> Criterion:
         """The score of a level.

@@ -11,7 +11,7 @@ from bocage.learners.additive import Additive
 from bocage.learners.base import Learner, label_of
 from bocage.learners.bayes import Bayes
 from bocage.learners.readable import ReadableTree
-from bocage.model import Certificate, Released, Tree, TreeBuilder
+from bocage.model import AdditiveModel, Certificate, Released, Tree, TreeBuilder
 from bocage.private import IntArray, Level, PrivateTable
 from bocage.private.needs import Need
 from bocage.schema import Schema
@@ -43,17 +43,20 @@ class Known:
         """One of the learners, for a share of what is reserved."""
         level, counts, certificate = self.level, self.counts, self.certificate
         if name == TREE:
-            return self.grow(epsilon)
+            return self.grow(epsilon, points=True)
         if name == TABLES:
             fit = Additive(attributes=self.attributes).tables
             return fit(level, counts, epsilon, certificate, deviation=self.deviation)
         bayes = Bayes(attributes=self.attributes)
         return bayes.tables(level, counts, self.deviation**2, epsilon, certificate)
 
-    def grow(self, epsilon: Epsilon, leaves: int = ReadableTree.leaves) -> Tree:
+    def grow(
+        self, epsilon: Epsilon, leaves: int = ReadableTree.leaves, *, points: bool = False
+    ) -> Tree | AdditiveModel:
+        """A tree, or points if these may take its place."""
         share = cast("PrivateTable", _Share(self.level))
         rows = max(int(self.counts.sum()), 10)
-        learner = ReadableTree(rows=rows, leaves=leaves, attributes=self.attributes)
+        learner = ReadableTree(rows, leaves, self.attributes, points=points)
         return replace(learner.fit(share, epsilon), certificate=self.certificate)
 
     def choose(self, names: Sequence[str], epsilon: Epsilon) -> tuple[tuple[str], Epsilon]:

@@ -13,6 +13,7 @@ from bocage.private.level import Level
 from bocage.private.owner import ProtectedTable, protect, study
 from bocage.private.partition import PrivatePartition
 from bocage.private.paths import Paths
+from bocage.private.points import Sheet, Systems
 from bocage.private.query import IntArray
 from bocage.private.table import PrivateTable
 from bocage.private.trees import MOST_DEPTH
@@ -38,7 +39,9 @@ __all__ = [
     "PrivateTable",
     "ProtectedTable",
     "Selection",
+    "Sheet",
     "Split",
+    "Systems",
     "criterion_named",
     "fit_columns",
     "protect",

@@ -29,7 +29,9 @@ from bocage.private.desk import LiveDesk, key_of
 from bocage.private.ensemble import Ensemble
 from bocage.private.histograms import Histograms
 from bocage.private.mending import Mending
+from bocage.private.points import DrawnPoints, Sheet, Systems
 from bocage.private.query import IntArray, Place, Query
+from bocage.private.scored import ScoredCounts
 from bocage.private.unsound import LocalGini
 from bocage.schema import Schema
 
@@ -211,6 +213,18 @@ class Level:
             raise PlanError("a model is mended on a whole table, before it is split.")
         fit = Mending(model, tuple(blocks), tuple(each))
         return self._desk.fit(fit, self._place, self._account)
+
+    def points(self, systems: Systems, label: str, epsilon: Epsilon) -> Sheet:
+        """A point system, drawn at once; see :class:`DrawnPoints`."""
+        if self._place.cells.nodes:
+            raise PlanError("points are given to a whole table, before it is split.")
+        return self._desk.fit(DrawnPoints(systems, label, epsilon), self._place, self._account)
+
+    def scored(self, sheet: Sheet, label: str, epsilon: Epsilon) -> IntArray:
+        """Noisy counts of the rows by points and label; see :class:`ScoredCounts`."""
+        if self._place.cells.nodes:
+            raise PlanError("points are given to a whole table, before it is split.")
+        return self._desk.fit(ScoredCounts(sheet, label, epsilon), self._place, self._account)
 
     def best(
         self,

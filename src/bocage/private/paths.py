@@ -20,8 +20,10 @@ from bocage.private.choose import Candidate, Choose, Mode
 from bocage.private.count import MOST_COUNTS, Counts
 from bocage.private.criteria import Criterion, criterion_named
 from bocage.private.desk import LiveDesk
+from bocage.private.either import TreeOrPoints
 from bocage.private.ground import Drawn
 from bocage.private.level import split_nodes
+from bocage.private.points import DrawnPoints, Sheet, Systems
 from bocage.private.query import IntArray, Place, Query, Terms
 from bocage.private.trees import DrawnTrees
 from bocage.schema import Schema
@@ -114,6 +116,16 @@ class Paths:
         cells = tuple(map(tuple, among))
         fit = DrawnTrees(self._place.cells, cells, label, depth, tuple(room), tuple(epsilons))
         return self._desk.fit(fit, self._place, _Purse(self._pay, every, self._payable(asked)))
+
+    def tree_or_points(
+        self, among: Sequence[Candidate], label: str, depth: int, room: int, systems: Systems
+    ) -> Drawn | Sheet:
+        """A whole tree or a point system for all that the only cell has left; see `TreeOrPoints`."""
+        (epsilon,) = self.remaining()
+        trees = DrawnTrees(self._place.cells, (tuple(among),), label, depth, (room,), (epsilon,))
+        fit = TreeOrPoints(trees, DrawnPoints(systems, label, epsilon))
+        asked = self._payable(np.array([epsilon.nano], np.int64))
+        return self._desk.fit(fit, self._place, _Purse(self._pay, slice(0, 1), asked))
 
     def split(self, splits: Sequence[Split]) -> Paths:
         """The children of all cells, in order, with what their parents have left."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,9 @@ from bocage.private import needs
 from bocage.private.choose import Candidate
 from bocage.private.ground import Drawn, Ground
 from bocage.private.query import Fit, Place, Terms
+
+if TYPE_CHECKING:
+    from bocage.mechanisms import Walk
 
 MOST_DEPTH, MOST_ROOM = 8, 2**30
 
@@ -107,16 +112,28 @@ class DrawnTrees(Fit[list[Drawn]]):
     def run(
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
     ) -> list[Drawn]:
+        return [noise.walk(*one) for one in self.proposals(read, terms)]
+
+    def proposal(
+        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms
+    ) -> tuple[Walk[Drawn], Fraction, float]:
+        """That of the only cell."""
+        (one,) = self.proposals(read, terms)
+        return one
+
+    def proposals(
+        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms
+    ) -> Iterator[tuple[Walk[Drawn], Fraction, float]]:
+        """For each cell a walk, its rate, and about the logarithm of the sum over all trees."""
         none = np.empty((len(self.names), 0), np.uint16)
         matrix = np.concatenate([none, *read()], axis=1)
         codes = dict(zip(self.names, matrix, strict=True))
         cell = self.cells.route(codes, matrix.shape[1])
-        order, drawn = np.argsort(cell, kind="stable"), []
+        order = np.argsort(cell, kind="stable")
         ends = np.searchsorted(cell[order], np.arange(self.cells.count + 1))
         parts = zip(self.among, self.room, self.each, pairwise(ends), strict=True)
         for candidates, room, epsilon, (start, end) in parts:
             rows = {name: column[order[start:end]] for name, column in codes.items()}
             rate = terms.rate(1, epsilon)
             ground = Ground.of(rows, candidates, self.label, terms.schema, rate=rate, room=room)
-            drawn.append(noise.walk(*ground.proposal(self.depth, rate)))
-        return drawn
+            yield ground.proposal(self.depth, rate)

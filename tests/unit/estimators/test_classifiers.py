@@ -35,6 +35,7 @@ from bocage.estimators import (
     DiffPC45Classifier,
     DiffPID3Classifier,
     DPDFClassifier,
+    PointSystemClassifier,
     RandomTreesClassifier,
     ReadableTreeClassifier,
     TuningCost,
@@ -48,6 +49,9 @@ CLASSIFIERS = [
 ]
 CLASSIFIERS.remove(estimators.PrivateClassifier)
 CLASSIFIERS.remove(estimators.SurveyTreeClassifier)  # of the local model: tests/local_trees
+UNSET = {
+    ReadableTreeClassifier, PointSystemClassifier, AdditiveClassifier, BayesClassifier, AutoClassifier,
+}  # fmt: skip
 QUIET = 1000  # with 400 rows a wrong split or count has probability below 1e-30
 
 # Ill are the old smokers; the color has nothing to do with it.
@@ -76,7 +80,7 @@ def make(cls: type, **parameters: object) -> estimators.PrivateClassifier:
         parameters = {"trees": 1, "support": 0, **parameters}
     if cls is RandomTreesClassifier:
         return cls(SCHEMA, QUIET, **{"trees": 20, "height": 3, **parameters})
-    if cls in {ReadableTreeClassifier, AdditiveClassifier, BayesClassifier, AutoClassifier}:
+    if cls in UNSET:
         return cls(SCHEMA, QUIET, **parameters)
     return cls(schema=SCHEMA, epsilon=QUIET, **{"depth": 3, **parameters})
 
@@ -105,7 +109,8 @@ def test_the_rule_behind_the_rows_is_found(cls):
     assert fitted.n_features_in_ == 3
     assert fitted.certificate_.epsilon == str(QUIET)
     assert fitted.certificate_.entry is None
-    if cls in {AdditiveClassifier, BayesClassifier}:
+    either = cls is AutoClassifier and not hasattr(fitted.model_, "is_leaf")  # points say it too
+    if either or cls in {PointSystemClassifier, AdditiveClassifier, BayesClassifier}:
         assert isinstance(fitted.model_, AdditiveModel)
         return
     kind = Forest if cls in {DPDFClassifier, RandomTreesClassifier} else Tree

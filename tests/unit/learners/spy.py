@@ -16,9 +16,11 @@ from bocage.plan import Cells
 from bocage.private.choose import Choose
 from bocage.private.criteria import Doubled
 from bocage.private.desk import LiveDesk
+from bocage.private.either import TreeOrPoints
 from bocage.private.ensemble import Ensemble
 from bocage.private.histograms import Histograms
 from bocage.private.paths import CountsOfEach, ModeOfEach
+from bocage.private.points import DrawnPoints
 from bocage.private.query import Fit, Query, Terms
 from bocage.private.trees import DrawnTrees
 from bocage.schema import Categorical, Numeric, Schema
@@ -87,7 +89,7 @@ class Draw:
             sizes = [len(names) for names in self.query.columns]
             first = sum(sizes[:cell])
             return sum(terms.steps / s for s in self.scales[first : first + sizes[cell]])
-        if isinstance(self.query, ModeOfEach | DrawnTrees):
+        if isinstance(self.query, ModeOfEach | DrawnTrees | DrawnPoints | TreeOrPoints):
             return self.rates[cell] * terms.steps
         if isinstance(self.query, CountsOfEach):  # one scale for each different epsilon, rising
             nanos = sorted({one.nano for one in self.query.each})
@@ -111,7 +113,8 @@ class SpyDesk(LiveDesk):
     def fit(self, fit, place, account):
         result = super().fit(fit, place, account)
         scales, rates = self.noise.forget()
-        self.draws.append(Draw(fit, fit.cells, scales, rates[-fit.cells.count :]))
+        cells = getattr(fit, "cells", place.cells)
+        self.draws.append(Draw(fit, cells, scales, rates[-cells.count :]))
         return result
 
     def used_by(self, record):

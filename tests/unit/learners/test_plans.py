@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from bocage.accounting import open_ledger
 from bocage.epsilon import Epsilon
-from bocage.learners import DPDF, DiffPC45, DiffPID3, PrivateID3, ReadableTree, SulqID3
+from bocage.learners import (
+    DPDF,
+    DiffPC45,
+    DiffPID3,
+    PointSystem,
+    PrivateID3,
+    ReadableTree,
+    SulqID3,
+)
 from bocage.mechanisms import Adjacency
 from bocage.model import Forest
 from bocage.private import ProtectedTable
@@ -39,7 +47,8 @@ def learners(draw, schema, *, printed):
         )
     ]
     if not printed:
-        kinds.append(lambda: ReadableTree(draw(st.none() | st.integers(1, 10**4))))
+        rows = st.none() | st.integers(1, 10**4)
+        kinds += [lambda: ReadableTree(draw(rows), points=draw(st.booleans())), PointSystem]
     if not numeric:
         splits = sum(a.cells > 1 for a in schema.attributes)
         kinds += [
@@ -120,7 +129,7 @@ def test_separate_split_points_use_no_more_than_the_budget(seed, silent, printed
 
 def most_scans(learner, plan):
     """Questions of a level: those planned, and one about the leaves that ended there."""
-    if isinstance(learner, ReadableTree):
+    if isinstance(learner, ReadableTree | PointSystem):
         return 4 + 2 * 12  # two questions a level; a path of 12 splits has 4096 branches
     levels = 1 + max(step.level for step in plan.steps)
     trees = learner.trees if isinstance(learner, DPDF) else 1

@@ -1,0 +1,40 @@
+"""Exact privacy loss of whole point systems, and of a tree or points: every release, every neighbor, both ways."""
+
+from __future__ import annotations
+
+import pytest
+
+from bocage.learners import PointSystem, ReadableTree
+from bocage.private import points
+from bocage.schema import Categorical, Schema
+from privacy.test_learners_loss import CLASS, EPSILON, NOMINAL, SLACK, scripts, worst_loss
+
+PAIR = Schema("pair", (Categorical("a", ("u", "v")), Categorical("b", ("u", "v"))), CLASS)
+
+
+def test_points_with_counted_rows_lose_epsilon_and_no_more():
+    # The noisy number of rows is scripted far below or far above (rows are counted by points too).
+    worst = worst_loss(PointSystem(), PAIR, most=1)
+    assert 0.6 * EPSILON < worst <= EPSILON + SLACK
+
+
+@pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
+def test_a_tree_or_points_lose_epsilon_and_no_more(adjacency):
+    learner = ReadableTree(rows=1, points=True)
+    labeled = 2 + 2 * 2  # a leaf, or a split by the other column into two of them
+    # a label, a point for one of two values of a column, or of both columns with two thresholds
+    systems = 2 + 2 * 2 + 2 * 2 * 2
+    assert len(scripts(learner, NOMINAL)) == 2 + 2 * labeled**2 + systems
+    worst = worst_loss(learner, NOMINAL, most=2, adjacency=adjacency)
+    assert 0.5 * EPSILON < worst <= EPSILON + SLACK
+
+
+def test_points_drawn_with_twice_the_rate_are_caught(monkeypatch):
+    own = points.DrawnPoints.proposal
+
+    def hasty(self, read, terms):
+        walk, rate, total = own(self, read, terms)
+        return walk, 2 * rate, total
+
+    monkeypatch.setattr(points.DrawnPoints, "proposal", hasty)
+    assert worst_loss(PointSystem(), PAIR, most=1) > EPSILON + SLACK
