@@ -18,7 +18,10 @@ from bocage.private.points import MOST_CELLS, MOST_SETS, MOST_SUM
 from bocage.schema import Attribute, Categorical, Schema
 
 CELLS = 4  # of a numeric attribute
-WORK = 8e9  # about as many nanoseconds of one core
+WORK, WHOLE = (
+    1e9,
+    8e9,
+)  # about as many nanoseconds of one core; where all attributes may give points
 # Records times epsilon for each unit of the logarithm of the number of systems, with rich patterns, and at
 # least: their number is noisy.
 WORTH, RICH, FEWEST = 0.5, 4, 10
@@ -79,10 +82,11 @@ class _Extent:
         for size in range(1, len(self.sizes) + 1):
             work, systems, more = self._work(size)
             spent, sets = spent + work, sets + more
-            fits = spent <= WORK and sets <= MOST_SETS and sum(self.sums[:size]) <= MOST_SUM
+            fits = spent <= WHOLE and sets <= MOST_SETS and sum(self.sums[:size]) <= MOST_SUM
             if not fits or log(systems) * worth > self.support:
                 break
-            found = size
+            if spent <= WORK or size == len(self.sizes):
+                found = size
         return found
 
     def _work(self, size: int) -> tuple[float, float, float]:
