@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import socket
 import time
@@ -11,7 +12,7 @@ from contextlib import ExitStack
 
 import pytest
 from running import Inside, Made, bearer, count
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from bocage.service import prompt
 from bocage.service.prompt import LONGEST_HEAD, FairLoop, PromptProtocol, _Together
@@ -231,6 +232,21 @@ def test_a_body_in_pieces_is_one_body(service, owned):
     headers = {**ann, "Content-Type": "application/json"}
     again = service.client.post(POST.split()[1].decode(), content=pieces, headers=headers)
     assert (again.status_code, again.json()) == (200, whole.json())
+
+
+def test_an_answered_question_leaves_nothing_for_the_garbage_collector(service, owned):
+    ann, path = bearer(owned.analyst("carl")), POST.split()[1].decode()
+    gc.collect()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        for _ in range(5):
+            assert service.client.post(path, json=count("0.1"), headers=ann).status_code == 200
+        gc.collect()
+        left = [one for one in gc.garbage if isinstance(one, RequestResponseCycle)]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+    assert left == []
 
 
 def test_a_line_of_the_log_has_the_time_that_logging_itself_writes(monkeypatch):

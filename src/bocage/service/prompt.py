@@ -131,6 +131,7 @@ class PromptProtocol(HttpToolsProtocol):
         cycle.message_event.set()
         if not cycle.keep_alive:
             self.transport.close()
+        del cycle.scope["extensions"]  # which hold the cycle: nothing is left for the collector
         cycle.on_response()
 
     def _read(self, data: bytes) -> None:
