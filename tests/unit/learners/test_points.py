@@ -125,7 +125,7 @@ def test_how_many_attributes_give_points_follows_from_public_numbers(monkeypatch
     assert [systems(rows, 0.1).most for rows in (1, 40, 80)] == [1, 2, 5]  # little data, few of use
     monkeypatch.setattr(pointing, "WORK", 1e6)
     assert systems(1000, 1.0).most == 5  # there is more time for all of them
-    monkeypatch.setattr(pointing, "WHOLE", 2e6)
+    monkeypatch.setattr(pointing, "WHOLE", 1e6)
     assert systems(1000, 1.0).most < 5
 
 
