@@ -22,8 +22,8 @@ def test_points_with_counted_rows_lose_epsilon_and_no_more():
 def test_a_tree_or_points_lose_epsilon_and_no_more(adjacency):
     learner = ReadableTree(rows=1, points=True)
     labeled = 2 + 2 * 2  # a leaf, or a split by the other column into two of them
-    # a label, a point for one of two values of a column, or of both columns with two thresholds
-    systems = 2 + 2 * 2 + 2 * 2 * 2
+    # a label; one or two points for one of two values of a column, or of both, and a threshold up to 2 or 4
+    systems = 2 + 2 * 4 * 2 + 4 * 4 * 4
     assert len(scripts(learner, NOMINAL)) == 2 + 2 * labeled**2 + systems
     worst = worst_loss(learner, NOMINAL, most=2, adjacency=adjacency)
     assert 0.5 * EPSILON < worst <= EPSILON + SLACK

@@ -24,7 +24,7 @@ WORK, WHOLE = (
 )  # about as many nanoseconds of one core; where all attributes may give points
 # Records times epsilon for each unit of the logarithm of the number of systems, with rich patterns, and at
 # least: their number is noisy.
-WORTH, RICH, FEWEST = 0.5, 4, 10
+WORTH, RICH, FEWEST = 0.5, 2, 10
 SLOPES = [2 ** (i / 4) for i in range(-16, 9)]  # of the log-odds, for each point
 SLOPE = 1.0  # ... where nothing is known
 OTHERS = 4  # by how much the log-odds of labels that are never predicted are less than nothing

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from math import comb, log, prod
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from bocage.private import needs
 from bocage.private.design import Block, Design
 from bocage.private.patterns import Points, patterns_of, top_of
 from bocage.private.query import Fit, Place, Terms
+from bocage.private.tempered import rates_of, tempered
 from bocage.schema import Schema
 
 if TYPE_CHECKING:
@@ -86,7 +88,8 @@ class DrawnPoints(Fit[Sheet]):
     points, threshold and labels together. The set of systems and the prior depend on schema and parameters
     alone. The draw is exact: see :mod:`bocage.mechanisms.walk`. Systems are counted in integers; sums of
     their weights are rounded by less than 2**-50 (rate * rows + systems) altogether, and floats only
-    propose. `_LEAST` makes what is next to impossible likelier to be proposed, never less likely.
+    propose. At a large epsilon the rate is drawn with the system, see
+    :func:`~bocage.private.tempered.tempered`. `_LEAST` makes what is next to impossible likelier to be proposed, never less likely.
 
     Not covered: the time that a draw takes depends on the rows, as that of every computation here.
     """
@@ -145,8 +148,14 @@ class DrawnPoints(Fit[Sheet]):
         rows = list(CellRows(read, Design(blocks, family.labels), schema).chunks())
         none = np.zeros((len(blocks), 0), np.uint8), np.zeros(0, np.uint16)
         cells, labels = (np.concatenate(part, axis=-1) for part in zip(none, *rows, strict=True))
-        table = _Table(family, cells.astype(np.uint8), labels, float(rate))
-        return table.walk, rate, float(np.logaddexp.reduce(table.weights))
+        rates = rates_of(rate)
+        table = _Table(family, cells.astype(np.uint8), labels, tuple(map(float, rates)))
+
+        def propose(one: Fraction) -> tuple[Walk[Sheet], Fraction, float]:
+            at = rates.index(one)
+            return partial(table.walk, at), one, float(np.logaddexp.reduce(table.weights[at]))
+
+        return tempered(propose, len(labels), family.labels, rate)
 
 
 @dataclass(frozen=True)
@@ -176,7 +185,7 @@ class _Table:
     family: Family
     cells: NDArray[np.uint8]
     labels: NDArray[np.integer]
-    rate: float
+    rates: tuple[float, ...]
 
     def __post_init__(self) -> None:
         own, classes = self.family.patterns, self.family.labels
@@ -196,8 +205,8 @@ class _Table:
         self._pairs = np.array([(*pair, c) for pair, c in zip(lines, above, strict=True)], np.int64)
         self._sets, self._sizes = list[tuple[int, ...]](), [classes]  # systems of so many columns
         self._best: list[int] = []  # rows that the best system of each set predicts right
-        self._parts: dict[int, FloatArray] = {}
-        weights = [self.rate * counts - log(classes)]
+        self._parts: dict[tuple[int, int], FloatArray] = {}
+        weights = [np.outer(self.rates, counts) - log(classes)]
         order = sorted((i for i, p in enumerate(own) if p), key=lambda i: len(own[i]))
         for size in range(1, self._most + 1):
             sets = list(combinations(order, size))
@@ -205,7 +214,7 @@ class _Table:
             self._sizes.append(len(lines) * sum(numbers))
             weights.append(self._weigh(sets) - log(self._sizes[-1]))
             self._sets += sets
-        self.weights = np.concatenate(weights) - log(self._most + 1)
+        self.weights = np.concatenate(weights, axis=1) - log(self._most + 1)  # for each rate
 
     def _span(self, columns: Sequence[int]) -> int:
         """The highest threshold."""
@@ -225,12 +234,13 @@ class _Table:
 
         every, firsts = np.array(sets, np.int64), np.array([self._first(one) for one in sets])
         spans = np.array([self._span(one) for one in sets])
-        found, best = np.empty(len(sets)), np.empty(len(sets), np.int64)
+        rates = np.array(self.rates)
+        found, best = np.empty((len(rates), len(sets))), np.empty(len(sets), np.int64)
 
         def work(turn: slice) -> None:
             sheets.weigh(
                 self.cells, self._marks, self._signs, every[turn], firsts[turn], self._points,
-                self._facts, self._lines, self._pairs, spans[turn], self.rate, found[turn], best[turn],
+                self._facts, self._lines, self._pairs, spans[turn], rates, found[:, turn], best[turn],
             )  # fmt: skip
 
         length = -(-len(sets) // (_TURNS * workers()))
@@ -239,20 +249,20 @@ class _Table:
         self._best += best.tolist()
         return found
 
-    def walk(self, steps: Steps) -> Walked[Sheet]:
-        """Which columns, which points of all but the last, and all the rest."""
-        classes, place = self.family.labels, steps.choose(self.weights)
+    def walk(self, rate: int, steps: Steps) -> Walked[Sheet]:
+        """At one of the rates: which columns, which points of all but the last, and all the rest."""
+        classes, place = self.family.labels, steps.choose(self.weights[rate])
         if place < classes:
             right = int((self.labels == place).sum())
             return Walked(Sheet((), 0, (place, place)), right, (1, (self._most + 1) * classes))
         chosen = place - classes
         columns, own = self._sets[chosen], self.family.patterns
-        part, digits = steps.choose(np.log(self._parts_of(chosen))), list[int]()
+        part, digits = steps.choose(np.log(self._parts_of(chosen, rate))), list[int]()
         for column in columns[-2::-1]:
             part, digit = divmod(part, len(own[column]))
             digits.insert(0, digit)
         found = self._rights(columns, digits)
-        last = steps.choose(self.rate * found)
+        last = steps.choose(self.rates[rate] * found)
         at, threshold = divmod(last, self._span(columns))
         digit, pair = divmod(at, len(self._pairs))
         chosen_patterns = dict(zip(columns, [*digits, digit], strict=True))
@@ -262,21 +272,21 @@ class _Table:
         odds = (1, (self._most + 1) * self._sizes[len(columns)])
         return Walked(outcome, int(found[last]), odds)
 
-    def _parts_of(self, chosen: int) -> FloatArray:
+    def _parts_of(self, chosen: int, rate: int) -> FloatArray:
         """The weights of all choices of patterns of all columns but the last, in one set of columns."""
         from bocage.private import sheets  # noqa: PLC0415 - a compiler
 
-        if chosen not in self._parts:
+        if (chosen, rate) not in self._parts:
             columns = self._sets[chosen]
             parts = np.empty(prod(self._facts[list(columns[:-1]), 0].tolist()))
-            lost = np.exp(-self.rate * np.arange(len(self.labels) + 1))
+            lost = np.exp(-self.rates[rate] * np.arange(len(self.labels) + 1))
             sheets.visit(
                 self.cells, self._marks, self._signs, np.array(columns), self._first(columns),
                 self._points, self._facts, self._lines, self._pairs, self._span(columns), lost,
                 self._best[chosen], np.empty(0, np.int64), parts,
             )  # fmt: skip
-            self._parts[chosen] = np.maximum(parts, _LEAST)
-        return self._parts[chosen]
+            self._parts[chosen, rate] = np.maximum(parts, _LEAST)
+        return self._parts[chosen, rate]
 
     def _rights(self, columns: tuple[int, ...], digits: list[int]) -> FloatArray:
         """The rows that each system with these patterns predicts right: by pattern of the last column, pair

@@ -164,10 +164,10 @@ def visit(
 @compiled
 def weigh(
     codes: Any, labels: Any, signs: Any, sets: Any, firsts: Any, points: Any, facts: Any, lines: int,
-    pairs: Any, spans: Any, rate: float, found: Any, best: Any,
+    pairs: Any, spans: Any, rates: Any, found: Any, best: Any,
 ) -> None:  # fmt: skip
-    """For each set of columns the logarithm of the sum of exp(rate * rows right) over all its systems, and
-    the most rows that one predicts right."""
+    """For each rate and set of columns the logarithm of the sum of exp(rate * rows right) over all systems of the
+    set, and for each set the most rows that one predicts right."""
     tally = np.zeros(len(labels) + 1, np.int64)
     none, lost = np.empty(0), np.empty(0)
     for s in range(len(sets)):
@@ -179,9 +179,10 @@ def weigh(
         top = len(labels)
         while tally[top] == 0:
             top -= 1
-        whole = 0.0
-        for right in range(top + 1):
-            if tally[right]:
-                whole += tally[right] * np.exp(rate * (right - top))
-        found[s] = rate * top + np.log(whole)
         best[s] = top
+        for r in range(len(rates)):
+            whole = 0.0
+            for right in range(top + 1):
+                if tally[right]:
+                    whole += tally[right] * np.exp(rates[r] * (right - top))
+            found[r, s] = rates[r] * top + np.log(whole)

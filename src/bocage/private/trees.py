@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ from bocage.private import needs
 from bocage.private.choose import Candidate
 from bocage.private.ground import Drawn, Ground
 from bocage.private.query import Fit, Place, Terms
+from bocage.private.tempered import tempered
+from bocage.schema import Schema
 
 if TYPE_CHECKING:
     from bocage.mechanisms import Walk
@@ -60,7 +63,8 @@ class DrawnTrees(Fit[list[Drawn]]):
     rounded by 2**-53 of x at most; those of a level share the rows, so that all of them are off by less
     than (L + 1) (b + s + 8) 2**-51 x, walk included. That is below half the margin while
     (L + 1) (b + s + 8) x <= 2**40: ten million rows at rate 1 with 1,000 splits and eight levels. Whoever
-    asks for more has to grow the tree in another way.
+    asks for more has to grow the tree in another way. At a large epsilon the rate is drawn with the tree, see
+    :func:`~bocage.private.tempered.tempered`.
 
     Not covered: the time that a draw takes depends on the rows, as that of every computation here.
     """
@@ -134,6 +138,17 @@ class DrawnTrees(Fit[list[Drawn]]):
         parts = zip(self.among, self.room, self.each, pairwise(ends), strict=True)
         for candidates, room, epsilon, (start, end) in parts:
             rows = {name: column[order[start:end]] for name, column in codes.items()}
-            rate = terms.rate(1, epsilon)
-            ground = Ground.of(rows, candidates, self.label, terms.schema, rate=rate, room=room)
-            yield ground.proposal(self.depth, rate)
+            propose = partial(self._propose, rows, candidates, terms.schema, room)
+            labels = terms.schema[self.label].cells
+            yield tempered(propose, end - start, labels, terms.rate(1, epsilon))
+
+    def _propose(
+        self,
+        rows: dict[str, NDArray[np.uint16]],
+        candidates: tuple[Candidate, ...],
+        schema: Schema,
+        room: int,
+        rate: Fraction,
+    ) -> tuple[Walk[Drawn], Fraction, float]:
+        ground = Ground.of(rows, candidates, self.label, schema, rate=rate, room=room)
+        return ground.proposal(self.depth, rate)

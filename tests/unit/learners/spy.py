@@ -22,6 +22,7 @@ from bocage.private.histograms import Histograms
 from bocage.private.paths import CountsOfEach, ModeOfEach
 from bocage.private.points import DrawnPoints
 from bocage.private.query import Fit, Query, Terms
+from bocage.private.tempered import UNITS, rates_of
 from bocage.private.trees import DrawnTrees
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentNoise
@@ -89,8 +90,12 @@ class Draw:
             sizes = [len(names) for names in self.query.columns]
             first = sum(sizes[:cell])
             return sum(terms.steps / s for s in self.scales[first : first + sizes[cell]])
-        if isinstance(self.query, ModeOfEach | DrawnTrees | DrawnPoints | TreeOrPoints):
+        if isinstance(self.query, ModeOfEach):
             return self.rates[cell] * terms.steps
+        if isinstance(self.query, DrawnTrees | DrawnPoints | TreeOrPoints):
+            own = getattr(self.query, "each", (self.query.epsilon,))[cell]
+            tempered = len(rates_of(terms.rate(1, own))) > 1  # scores are counted in units then
+            return self.rates[cell] * (UNITS if tempered else 1) * terms.steps
         if isinstance(self.query, CountsOfEach):  # one scale for each different epsilon, rising
             nanos = sorted({one.nano for one in self.query.each})
             return terms.steps / self.scales[nanos.index(self.query.each[cell].nano)]

@@ -120,7 +120,7 @@ def test_how_many_attributes_give_points_follows_from_public_numbers(monkeypatch
         return systems_of(BOARD, chosen, rows, epsilon, Spreads())
 
     assert systems(1000, 1.0) == Systems(systems(9, 1.0).blocks, 5, rich=True)
-    assert not systems(40, 1.0).rich  # rich patterns are worth it with more records
+    assert not systems(25, 1.0).rich  # rich patterns are worth it with more records
     monkeypatch.setattr(pointing, "FEWEST", 1)
     assert [systems(rows, 0.1).most for rows in (1, 40, 80)] == [1, 2, 5]  # little data, few of use
     monkeypatch.setattr(pointing, "WORK", 1e6)

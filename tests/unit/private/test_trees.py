@@ -26,6 +26,7 @@ from bocage.private.ground import Ground, _Node
 from bocage.private.query import Place, Terms
 from bocage.private.table import WHOLE as EVERYTHING
 from bocage.private.table import PrivateTable
+from bocage.private.tempered import UNITS
 from bocage.private.trees import DrawnTrees
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentRecordingNoise
@@ -270,13 +271,15 @@ def test_every_cell_pays_for_its_own_tree_and_no_more_than_it_has():
 @pytest.mark.parametrize(("adjacency", "steps"), [("add_remove", 1), ("replace", 2)])
 def test_every_cell_is_drawn_with_the_rate_of_its_own_epsilon(adjacency, steps):
     noise = SilentRecordingNoise()
-    each = tuple(Epsilon.of(amount) for amount in ("0.5", "2", "1"))
+    each = tuple(Epsilon.of(amount) for amount in ("0.5", "4", "1"))
     three = Cells().refine({0: Branch("a", (0, 1, 2))})
     fit = asked(cells=three, among=(AMONG[1:],) * 3, room=(1, 1, 1), each=each)
     codes = {"a": [0, 1, 1], "x": [0, 9, 9], "b": [0, 0, 1], "c": [0, 1, 1]}
     matrix = np.array([codes[name] for name in fit.names], np.uint16)
     fit.run(lambda: iter([matrix]), Terms(SCHEMA, Adjacency(adjacency)), noise)
-    assert [rate for rate, _ in noise.walks] == [one.fraction / steps for one in each]
+    units = (1, UNITS, 1)  # where rates are drawn too
+    own = [one.fraction / steps / unit for one, unit in zip(each, units, strict=True)]
+    assert [rate for rate, _ in noise.walks] == own
 
 
 def test_a_table_without_rows_has_trees_too():

@@ -1,0 +1,78 @@
+"""How far a draw trusts the rows is drawn with it: an exponential mechanism over outcomes and rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import exp, log, log1p
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bocage.mechanisms import Walked
+from bocage.mechanisms.base import T
+
+if TYPE_CHECKING:
+    from bocage.mechanisms import Steps, Walk
+
+LEAST = Fraction(3, 4)  # rate below which none is tried beside the full one
+MOST = 3  # rates that are tried
+UNITS = 2**20  # of a score, for the full rate
+
+Proposal = tuple["Walk[T]", Fraction, float]
+
+
+def tempered(
+    propose: Callable[[Fraction], Proposal[T]], rows: int, labels: int, rate: Fraction
+) -> Proposal[T]:
+    """A walk among the outcomes at several rates, its rate, and about the logarithm of its sum.
+
+    At rate r an outcome has weight prior * exp(r * rows right). If a label is as predicted with probability
+    proportional to e**r, and any other with 1, the likelihood of all labels is that weight without the prior, over
+    (e**r + labels - 1)**rows. So with r itself unknown, equally likely to be one of `rates_of`, outcome and r
+    have the weight prior * exp(r * right - c * rows) with c = log(e**r + labels - 1). Labels that are partly chance ask for a
+    small r: at a large one, they are learned by heart.
+
+    Privacy
+    -------
+    One more record adds r - c or -c to the exponent, whatever the others are. For all r up to the full rate
+    these numbers lie between -c and r - c of the full rate (both functions of r are monotone, and `_costs` sees to it
+    after rounding): all outcomes move within an interval as long as the full rate. That is the
+    range of the exponential mechanism without a smaller r, and costs the same. The rates are public.
+    """
+    rates = rates_of(rate)
+    if len(rates) == 1:
+        return propose(rate)
+    costs, unit = _costs(rates, labels), rate / UNITS
+    proposals = [propose(one) for one in rates]
+    totals = np.array(
+        [
+            total - float(cost * unit) * rows
+            for (*_, total), cost in zip(proposals, costs, strict=True)
+        ]
+    )
+
+    def walk(steps: Steps) -> Walked[T]:
+        place = steps.choose(totals)
+        found = proposals[place][0](steps)
+        numerator, denominator = found.odds
+        score = (UNITS >> place) * found.score - costs[place] * rows
+        return Walked(found.outcome, score, (numerator, len(rates) * denominator))
+
+    return walk, unit, float(np.logaddexp.reduce(totals)) - log(len(rates))
+
+
+def rates_of(rate: Fraction) -> list[Fraction]:
+    """The full rate, its half and its quarter, down to the least."""
+    found = [rate]
+    while found[-1] / 2 >= LEAST and len(found) < MOST:
+        found.append(found[-1] / 2)
+    return found
+
+
+def _costs(rates: list[Fraction], labels: int) -> list[int]:
+    """What a row costs at each rate, in units; within what the full rate allows."""
+    unit = float(rates[0] / UNITS)
+    costs = [round((rate + log1p((labels - 1) * exp(-rate))) / unit) for rate in map(float, rates)]
+    least = [costs[0] - UNITS + (UNITS >> place) for place in range(len(rates))]
+    return [min(max(pair), costs[0]) for pair in zip(costs, least, strict=True)]
