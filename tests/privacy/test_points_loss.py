@@ -29,6 +29,11 @@ def test_a_tree_or_points_lose_epsilon_and_no_more(adjacency):
     assert 0.5 * EPSILON < worst <= EPSILON + SLACK
 
 
+def test_points_drawn_with_their_rate_lose_epsilon_and_no_more():
+    worst = worst_loss(ReadableTree(rows=1, points=True), NOMINAL, most=1, epsilon=2)
+    assert 0.8 < worst <= 2 + SLACK
+
+
 def test_points_drawn_with_twice_the_rate_are_caught(monkeypatch):
     own = points.DrawnPoints.proposal
 

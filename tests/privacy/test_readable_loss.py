@@ -41,6 +41,12 @@ def test_a_tree_drawn_at_once_loses_epsilon_and_no_more():
     assert 0.8 * EPSILON < worst <= EPSILON + SLACK
 
 
+def test_a_tree_drawn_with_its_rate_loses_epsilon_and_no_more():
+    worst = worst_loss(ReadableTree(rows=1), NOMINAL, most=2, epsilon=2)
+    assert 1.2 < worst <= 2 + SLACK
+    assert len(scripts(ReadableTree(rows=1), NOMINAL, epsilon=2)) == 2 * 74  # two rates
+
+
 def test_drawn_thresholds_lose_epsilon_and_no_more():
     learner = ReadableTree(rows=70)  # room for four leaves, and all thresholds
     trees = [2]  # of 1, 2, ... codes: a label, or a threshold and a tree on either side
