@@ -50,7 +50,6 @@ DRAWN = 20  # ... where the lower levels are drawn at once
 KEPT = (1, 4)  # parts of epsilon: splits above these levels at most, the draw at least
 LEAF_COUNTS = 1000  # records times epsilon from which on ...
 COUNTING = (19, 1)  # ... a part of epsilon counts the leaves of drawn trees
-ABOVE = 1  # levels above those that can be drawn, which are left out for it
 POINTED = 4  # labels up to which a point system may take the place of a tree
 GROWTH = 0.25  # a level gets more than the one above it by the branches to this power
 THRESHOLDS = 64  # of one numeric attribute that a node chooses from
@@ -189,9 +188,8 @@ class ReadableTree(Learner):
             rule = replace(rule, leaf=left.split(KEPT)[1])
             systems = None
             few = label.cells <= POINTED
-            if self.points and few and rule.levels(1) <= ABOVE:
+            if self.points and few and rule.levels(1) < 1:  # all of the tree is drawn
                 systems = systems_of(schema, self.check(schema), rows, float(left), spreads)
-                rule = replace(rule, whole=True)
             leaves = Crowns(tree, reach, cuts, rule.most, spare, systems)
         paths: Paths | None = start.paths(left)
         open_ = [_Open(OpenNode(tree.root, self.check(schema)))]
@@ -258,7 +256,6 @@ class _Rule:
     leaf: Epsilon  # what is kept for the leaf
     reach: Reach | None  # of the levels that are drawn at once
     cuts: dict[str, Cuts] = field(default_factory=dict)  # thresholds of uneven attributes
-    whole: bool = False  # whether all of the tree is drawn, however high it could be
 
     def ask(self, node: _Open, left: Epsilon) -> tuple[tuple[Candidate, ...], Epsilon] | None:
         """The candidates of a node and what it pays for the choice; None ends the path.
@@ -269,7 +266,7 @@ class _Rule:
         room = SLACK * self.most / node.branches * (2 if node.branches == 1 else 1)
         candidates = node.here.small_candidates(self.schema, room, THRESHOLDS, self.cuts)
         levels = self.levels(node.branches)
-        if levels < 1 or self.whole:
+        if levels < 1:
             return None
         weights = sum(self.branches ** (GROWTH * level) for level in range(levels))
         pays = int((left.nano - self.leaf.nano) / weights)
