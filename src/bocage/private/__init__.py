@@ -13,8 +13,8 @@ from bocage.private.level import Level
 from bocage.private.owner import ProtectedTable, protect, study
 from bocage.private.partition import PrivatePartition
 from bocage.private.paths import Paths
-from bocage.private.points import Sheet, Systems
 from bocage.private.query import IntArray
+from bocage.private.systems import Sheet, Systems
 from bocage.private.table import PrivateTable
 from bocage.private.trees import MOST_DEPTH
 

@@ -15,8 +15,9 @@ from bocage.errors import PlanError
 from bocage.mechanisms import Noise, Walked
 from bocage.plan import Question
 from bocage.private.ground import Drawn
-from bocage.private.points import DrawnPoints, Sheet
+from bocage.private.points import DrawnPoints
 from bocage.private.query import Fit, Place, Terms
+from bocage.private.systems import Sheet
 from bocage.private.trees import DrawnTrees
 
 if TYPE_CHECKING:

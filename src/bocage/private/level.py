@@ -29,9 +29,10 @@ from bocage.private.desk import LiveDesk, key_of
 from bocage.private.ensemble import Ensemble
 from bocage.private.histograms import Histograms
 from bocage.private.mending import Mending
-from bocage.private.points import DrawnPoints, Sheet, Systems
+from bocage.private.points import DrawnPoints
 from bocage.private.query import IntArray, Place, Query
 from bocage.private.scored import ScoredCounts
+from bocage.private.systems import Sheet, Systems
 from bocage.private.unsound import LocalGini
 from bocage.schema import Schema
 

@@ -23,8 +23,9 @@ from bocage.private.desk import LiveDesk
 from bocage.private.either import TreeOrPoints
 from bocage.private.ground import Drawn
 from bocage.private.level import split_nodes
-from bocage.private.points import DrawnPoints, Sheet, Systems
+from bocage.private.points import DrawnPoints
 from bocage.private.query import IntArray, Place, Query, Terms
+from bocage.private.systems import Sheet, Systems
 from bocage.private.trees import DrawnTrees
 from bocage.schema import Schema
 

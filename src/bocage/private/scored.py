@@ -12,8 +12,8 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Noise
 from bocage.plan import Question
-from bocage.private.points import Sheet
 from bocage.private.query import Fit, IntArray, Place, Terms
+from bocage.private.systems import Sheet
 
 
 @dataclass(frozen=True)

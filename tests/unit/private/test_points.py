@@ -26,11 +26,12 @@ from bocage.private.points import DrawnPoints
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.private.trees import DrawnTrees
+from bocage.private.visiting import Visited
 from bocage.schema import Categorical, Numeric, Schema
+from privacy.test_mending_loss import columns_of
 from private.noises import SilentNoise
 from unit.private.test_trees import every_walk
 
-NAMES = ("a", "b", "n", "label")
 BLOCKS = (Block(("a",), (2,), (2,)), Block(("b",), (3,), (3,)), Block(("n",), (2,), (2,)))
 CELLS = (lambda r: r[0], lambda r: r[1], lambda r: r[2] // 2)
 
@@ -42,16 +43,6 @@ def schema_of(labels=2):
         Categorical("label", tuple("012"[:labels])),
         row_cap=500,
     )
-
-
-def columns_of(schema, records):
-    every = dict(zip(NAMES, zip(*records, strict=True) if records else [()] * 4, strict=True))
-    return {
-        name: [schema[name].values[v] for v in every[name]]
-        if isinstance(schema[name], Categorical)
-        else [v + 0.5 for v in every[name]]
-        for name in NAMES
-    }
 
 
 def kinds(labels):
@@ -172,11 +163,9 @@ def test_rows_and_folded_counts_give_the_same(first, monkeypatch):
     """However many columns are added up by rows, the sums are the same."""
     records = some(3, 5, 40)
     _, (_, _, total) = draw(records, 3)
-    own = module._Table._first
-    monkeypatch.setattr(module._Table, "_first", lambda self, columns: min(first, len(columns) - 1))
+    monkeypatch.setattr(Visited, "_first", lambda self, columns: min(first, len(columns) - 1))
     _, (walk, _, other) = draw(records, 3)
     assert other == pytest.approx(total, abs=1e-9)
-    assert own is not module._Table._first
     assert sum(exp(chance) for _, chance in every_walk(walk)) == pytest.approx(1, abs=1e-9)
 
 
