@@ -10,13 +10,11 @@ from typing import Protocol
 import numpy as np
 
 from bocage.epsilon import Epsilon
-from bocage.errors import PlanError
 from bocage.learners.base import label_of
 from bocage.learners.frontier import OpenNode
-from bocage.learners.pointing import model_of
 from bocage.learners.sizing import largest, room
 from bocage.learners.smoothing import smoothed
-from bocage.model import AdditiveModel, Certificate, Tree, TreeBuilder
+from bocage.model import Tree, TreeBuilder
 from bocage.model.runs import Cuts
 from bocage.model.shape import MOST_ENTRIES, MOST_NODES
 from bocage.private import MOST_DEPTH, Drawn, Level, Paths, Sheet, Systems
@@ -149,15 +147,6 @@ class Crowns:
 
     def record(self, tree: TreeBuilder, parents: Sequence[int]) -> None:
         """All is in the tree."""
-
-    def pointed(self, level: Level, certificate: Certificate) -> AdditiveModel:
-        """The point system that was drawn instead of a tree, with noisy counts of its sums."""
-        schema, sheet = level.schema, self.sheet
-        if sheet is None:
-            raise PlanError("a tree was drawn, and no points.")
-        label = label_of(schema).name
-        counts = None if self.spare is None else level.scored(sheet, label, self.spare)
-        return model_of(schema, sheet, counts, certificate)
 
     def counted(self, tree: Tree, level: Level) -> Tree:
         """The tree with noisy counts of its leaves and what follows from them; it decides as before."""

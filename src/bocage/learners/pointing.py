@@ -8,20 +8,20 @@ from math import log
 
 import numpy as np
 
+from bocage.epsilon import Epsilon
 from bocage.learners.base import label_of
 from bocage.learners.cutting import Spreads
 from bocage.model import AdditiveModel, Certificate, Term
 from bocage.model.additive import UNIT
-from bocage.private import Block, IntArray, Sheet, Systems
+from bocage.private import Block, IntArray, Level, Sheet, Systems
 from bocage.private.patterns import MOST, patterns_of, top_of
-from bocage.private.points import MOST_CELLS, MOST_SETS, MOST_SUM
+from bocage.private.points import MOST_CELLS, MOST_SETS
+from bocage.private.systems import MOST_SUM
 from bocage.schema import Attribute, Categorical, Schema
 
 CELLS = 4  # of a numeric attribute
-WORK, WHOLE = (
-    1e9,
-    8e9,
-)  # about as many nanoseconds of one core; where all attributes may give points
+# About as many nanoseconds of one core, and where all attributes may give points.
+WORK, WHOLE = 1e9, 8e9
 # Records times epsilon for each unit of the logarithm of the number of systems, with rich patterns, and at
 # least: their number is noisy.
 WORTH, RICH, FEWEST = 0.5, 2, 10
@@ -104,6 +104,14 @@ class _Extent:
                 more, other = chosen[i - 1]
                 chosen[i] = (chosen[i][0] + more * patterns, chosen[i][1] + other)
         return work, chosen[size][0] * span * self.pairs, chosen[size][1]
+
+
+def pointed(
+    level: Level, sheet: Sheet, spare: Epsilon | None, certificate: Certificate
+) -> AdditiveModel:
+    """The model of a released system; what is spare counts the rows by its points."""
+    counts = None if spare is None else level.scored(sheet, label_of(level.schema).name, spare)
+    return model_of(level.schema, sheet, counts, certificate)
 
 
 def model_of(

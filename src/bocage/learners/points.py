@@ -15,7 +15,7 @@ from bocage.errors import LearnerError
 from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
 from bocage.learners.cutting import Spreads, count_spreads
 from bocage.learners.plan import Plan, Step
-from bocage.learners.pointing import CELLS, model_of, systems_of
+from bocage.learners.pointing import CELLS, pointed, systems_of
 from bocage.model import AdditiveModel
 from bocage.private import EpsilonLike, PrivateTable, Systems, needs
 from bocage.private.needs import Need
@@ -93,6 +93,6 @@ class PointSystem(Learner):
             left, spare = left.split(COUNTING)
         sheet = start.points(systems, label, left)
         progress(2, 3)
-        counts = None if spare is None else start.scored(sheet, label, spare)
+        model = pointed(start, sheet, spare, self.certificate(start, plan))
         progress(3, 3)
-        return model_of(schema, sheet, counts, self.certificate(start, plan))
+        return model

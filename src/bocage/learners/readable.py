@@ -20,7 +20,7 @@ from bocage.learners.cutting import Spreads, count_spreads
 from bocage.learners.drawing import Crowns, Extent, Reach
 from bocage.learners.frontier import OpenNode
 from bocage.learners.plan import Plan, Step
-from bocage.learners.pointing import systems_of
+from bocage.learners.pointing import pointed, systems_of
 from bocage.learners.sizing import arities
 from bocage.learners.smoothing import smoothed
 from bocage.model import AdditiveModel, Tree, TreeBuilder
@@ -221,7 +221,9 @@ class ReadableTree(Learner):
         progress(2, 3)
         certificate = self.certificate(start, plan)
         if isinstance(leaves, Crowns) and leaves.sheet is not None:
-            return leaves.pointed(start, certificate)
+            model = pointed(start, leaves.sheet, leaves.spare, certificate)
+            progress(3, 3)
+            return model
         leaves.record(tree, parents)
         grown = _joined(tree.freeze(certificate))
         if isinstance(leaves, Crowns):

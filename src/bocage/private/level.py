@@ -217,14 +217,10 @@ class Level:
 
     def points(self, systems: Systems, label: str, epsilon: Epsilon) -> Sheet:
         """A point system, drawn at once; see :class:`DrawnPoints`."""
-        if self._place.cells.nodes:
-            raise PlanError("points are given to a whole table, before it is split.")
         return self._desk.fit(DrawnPoints(systems, label, epsilon), self._place, self._account)
 
     def scored(self, sheet: Sheet, label: str, epsilon: Epsilon) -> IntArray:
         """Noisy counts of the rows by points and label; see :class:`ScoredCounts`."""
-        if self._place.cells.nodes:
-            raise PlanError("points are given to a whole table, before it is split.")
         return self._desk.fit(ScoredCounts(sheet, label, epsilon), self._place, self._account)
 
     def best(

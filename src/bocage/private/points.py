@@ -20,7 +20,7 @@ from bocage.private import needs
 from bocage.private.design import Design
 from bocage.private.patterns import top_of
 from bocage.private.query import Fit, Place, Terms
-from bocage.private.systems import Family, Sheet, Systems
+from bocage.private.systems import MOST_SUM, Family, Sheet, Systems
 from bocage.private.tempered import rates_of, tempered
 from bocage.schema import Schema
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 MOST_SETS = 2**18
 MOST_CELLS = 32  # of a column
-MOST_SUM = 30  # of points: see `bocage.private.sheets`, which has a compiler
 
 
 @dataclass(frozen=True)
@@ -71,6 +70,8 @@ class DrawnPoints(Fit[Sheet]):
         return Question(place.cells, place.where, columns=self.names)
 
     def check(self, terms: Terms, place: Place) -> None:
+        if place.cells.nodes:  # all rows are read
+            raise PlanError("points are given to a whole table, before it is split.")
         schema, blocks, most = terms.schema, self.systems.blocks, self.systems.most
         for block in blocks:
             block.check(schema)

@@ -38,6 +38,8 @@ class ScoredCounts(Fit[IntArray]):
         return Question(place.cells, place.where, columns=(*names, self.label))
 
     def check(self, terms: Terms, place: Place) -> None:
+        if place.cells.nodes:  # all rows are counted
+            raise PlanError("points are given to a whole table, before it is split.")
         for block, points in self.sheet.points:
             block.check(terms.schema)
             if len(block.columns) > 1 or len(points) != block.size or min(points) < 0:

@@ -24,11 +24,7 @@ from typing import Any
 import numpy as np
 
 from bocage.engine.kernels import compiled
-
-WIDTH = 32
-MOST_SUM = (
-    WIDTH - 2
-)  # of points: loops have a constant length, and a column moves lines by 2 at most
+from bocage.private.systems import MOST_SUM, WIDTH
 
 
 @compiled

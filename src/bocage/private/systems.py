@@ -9,6 +9,9 @@ from bocage.private.design import Block
 from bocage.private.patterns import Points, patterns_of
 from bocage.schema import Schema
 
+WIDTH = 32  # of a line of counts, see `bocage.private.sheets`
+MOST_SUM = WIDTH - 2  # of points: loops have a constant length, and a column moves a line by 2
+
 
 @dataclass(frozen=True)
 class Sheet:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from bocage.engine.counting import workers
 from bocage.mechanisms import Walked
 from bocage.private import sheets
-from bocage.private.sheets import WIDTH
-from bocage.private.systems import Family, Sheet
+from bocage.private.systems import WIDTH, Family, Sheet
 
 if TYPE_CHECKING:
     from bocage.mechanisms import Steps

@@ -243,6 +243,22 @@ def test_a_tree_or_points_cost_the_path_all_that_it_has_left():
     assert [str(left) for left in paths.remaining()] == ["0"]
 
 
+def test_points_read_all_rows_and_are_refused_where_a_part_of_them_pays():
+    paths, level = level_of(some(2, 1, 20)).paths(Epsilon.of(1)), level_of(some(2, 1, 20))
+    here, _ = paths.split([("a", None)]).part([0])
+    with pytest.raises(PlanError, match="before it is split"):
+        here.tree_or_points([Candidate("b")], "label", 1, 2, Systems(BLOCKS, 1))
+    assert [str(left) for left in here.remaining()] == ["1"]
+    below = level.split([("a", None)])
+    for ask in (
+        lambda: below.points(Systems(BLOCKS, 1), "label", Epsilon.of(1)),
+        lambda: below.scored(Sheet((), 0, (0, 0)), "label", Epsilon.of(1)),
+    ):
+        with pytest.raises(PlanError, match="before it is split"):
+            ask()
+    assert below.remaining() == Epsilon.of(10)
+
+
 def test_rows_are_counted_by_points_and_label():
     records = some(3, 8, 50)
     sheet = Sheet(((BLOCKS[0], (0, 1)), (BLOCKS[2], (2, 0))), 2, (0, 2))
