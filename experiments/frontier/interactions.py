@@ -22,7 +22,7 @@ from experiments.frontier.additive_tables import made
 from experiments.frontier.curves import rows_of, schema_of
 from experiments.frontier.simulation import Data
 
-from bocage.learners import Additive, pairing
+from bocage.learners import Additive, mends
 from bocage.private import study
 
 EPSILONS = (0.5, 1.0, 2.0)
@@ -173,14 +173,14 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
-    kept = {name: getattr(pairing, name) for one in CONFIGURATIONS.values() for name in one}
+    kept = {name: getattr(mends, name) for one in CONFIGURATIONS.values() for name in one}
     with given.out.open("a", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         if file.tell() == 0:
             writer.writerow(FIELDS)
         for name in given.only or CONFIGURATIONS:
             for constant, value in (kept | CONFIGURATIONS[name]).items():
-                setattr(pairing, constant, value)
+                setattr(mends, constant, value)
             for data in tables():
                 for epsilon in EPSILONS:
                     mean, error, pairs = measure(data, epsilon, given.folds)

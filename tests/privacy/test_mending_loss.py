@@ -17,21 +17,21 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Adjacency
 from bocage.model import AdditiveModel, Term
-from bocage.private import Block
+from bocage.private import Block, together
 from bocage.private import mending as module
 from bocage.private.desk import LiveDesk
 from bocage.private.mending import Mending
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
-from bocage.private.verdicts import mended, verdicts_of
+from bocage.private.verdicts import mended
 from bocage.schema import Categorical, Numeric, Schema
 from models import certificate_of
 from private.noises import SilentNoise
 from unit.private.test_trees import every_walk
 
-BLOCKS = (Block(("a",), (2,), (2,)), Block(("a", "n"), (2, 2), (4,)), Block(("n", "b"), (4, 2), (8,)))  # fmt: skip
+BLOCKS = (Block(("a",), (2,), (2,)), Block(("n",), (2,), (2,)), Block(("b",), (2,), (2,)))
 NAMES = ("a", "b", "n", "label")
-PLACES = {0: lambda r: r[0], 1: lambda r: 2 * r[0] + r[2] // 2, 2: lambda r: 2 * r[2] + r[1]}
+CELL = (lambda r: r[0], lambda r: r[2] // 2, lambda r: r[1])  # of a record in each block
 
 
 def schema_of(labels):
@@ -87,13 +87,22 @@ class Listening(SilentNoise):
         return weights.argmax(axis=1)
 
 
-def mend(records, model, *, each=("1",), blocks=BLOCKS, adjacency=Adjacency.ADD_REMOVE):
+def mend(
+    records,
+    model,
+    *,
+    each=("1",),
+    blocks=BLOCKS,
+    columns=1,
+    cells=8,
+    adjacency=Adjacency.ADD_REMOVE,
+):
     """What is drawn by the largest weights, and what was proposed."""
     noise, schema = Listening(), model.schema
     engine = MemoryEngine(columns_of(schema, records), schema)
     desk = LiveDesk(Terms(schema, adjacency), engine, noise)
     level = PrivateTable(desk, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(10, "mends")
-    drawn = level.mends(model, blocks, [Epsilon.of(one) for one in each])
+    drawn = level.mends(model, blocks, columns, cells, [Epsilon.of(one) for one in each])
     return drawn, noise.proposals
 
 
@@ -102,8 +111,11 @@ def right_with(model, drawn, record):
     sums = model.intercept + sum(
         term.scores[cell] for term, cell in zip(model.terms, record, strict=False)
     )
-    for place, scores in drawn:
-        sums = sums + scores[PLACES[place](record)]
+    for columns, scores in drawn:
+        cell = 0
+        for i in columns:
+            cell = 2 * cell + CELL[i](record)
+        sums = sums + scores[cell]
     return int(sums.argmax()) == record[3]
 
 
@@ -114,28 +126,73 @@ def kinds(labels):
 def test_exclusive_or_is_found_in_the_one_pair_that_has_it_and_raised_there():
     model = model_of(schema_of(2))
     records = [(a, b, n, a ^ (n >= 2)) for a in (0, 1) for b in (0, 1) for n in range(4)]
-    ((place, scores),), _ = mend(records, model, each=("5",))
-    assert place == 1
+    ((columns, scores),), _ = mend(records, model, each=("5",), columns=2)
+    assert columns == (0, 1)
     assert (scores[:, 1] > scores[:, 0]).tolist() == [False, True, True, False]
-    assert sum(right_with(model, [(place, scores)], record) for record in records) == 16
+    assert sum(right_with(model, [(columns, scores)], record) for record in records) == 16
 
 
 def test_the_next_table_stands_on_those_before():
     """What the first table mends is no reason for a second."""
     model = model_of(schema_of(2))
     records = 9 * [(a, b, n, a ^ (n >= 2)) for a in (0, 1) for b in (0, 1) for n in range(4)]
-    drawn, proposals = mend(records, model, each=("3", "2"), blocks=BLOCKS[:2])
+    drawn, proposals = mend(records, model, each=("3", "2"), blocks=BLOCKS[:2], columns=2)
     assert [rate for _, rate, _ in proposals] == [3, 2]
     assert not drawn[1][1].any()
     best = max(walked.score for walked, _ in every_walk(proposals[1][0]))
     assert best == len(records)
 
 
+@pytest.mark.parametrize("group", [1, 2**13])
+@pytest.mark.parametrize("labels", [2, 3])
+def test_three_columns_together_are_found_and_counted_right(labels, group, monkeypatch):
+    """Whether an odd number of three conditions holds: no two of them say anything."""
+    monkeypatch.setattr(together, "GROUP", group)
+    model = model_of(schema_of(labels))
+    records = 5 * [(a, b, n, a ^ b ^ (n >= 2)) for a in (0, 1) for b in (0, 1) for n in range(4)]
+    records += [(0, 0, 0, labels - 1)]  # an odd number of rows
+    drawn, ((walk, _, _),) = mend(records, model, each=("3",), columns=3)
+    assert drawn[0][0] == (0, 1, 2)
+    score = sum(right_with(model, drawn, record) for record in records)
+    assert score == 80
+    assert walk(Listening()).score == score
+
+
+def test_a_table_may_grow_from_one_that_was_drawn_before():
+    model = model_of(schema_of(2))
+    odd = [(a, b, n, a ^ b ^ (n >= 2)) for a in (0, 1) for b in (0, 1) for n in range(4)]
+    plain = [(a, b, n, a ^ b) for a in (0, 1) for b in (0, 1) for n in range(4)]
+    drawn, proposals = mend(3 * odd + plain, model, each=("2", "3"), columns=2)
+    assert [columns for columns, _ in drawn] == [(0, 2), (0, 1, 2)]
+    found = {walked.outcome[0] for walked in some_walks(proposals[1][0])}
+    assert found == {(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)}
+    drawn, _ = mend(3 * odd + plain, model, each=("2", "3"), columns=2, cells=4)
+    assert len(drawn[1][0]) < 3  # eight cells would be too many
+
+
+def some_walks(walk):
+    """One walk for each first choice: the largest weights after it."""
+
+    class First(Listening):
+        def __init__(self, place):
+            self.place = place
+
+        def choose(self, weights):
+            self.count = len(weights)
+            return self.place
+
+    first = First(0)
+    yield walk(first)
+    for place in range(1, first.count):
+        yield walk(First(place))
+
+
 @pytest.mark.parametrize("labels", [2, 3])
 def test_a_verdict_says_which_changes_make_a_row_right(labels):
     rng = np.random.default_rng(labels)
     steps = len(module.STEPS)
-    assert mended(labels, steps).shape == (verdicts_of(labels, steps), 1 + labels * steps)
+    verdicts = labels * (steps + 1 + (steps + 1) ** (labels - 1))
+    assert mended(labels, steps).shape == (verdicts, 1 + labels * steps)
     for _ in range(40):
         model = model_of(schema_of(labels), rng)
         record = kinds(labels)[rng.integers(len(kinds(labels)))]
@@ -151,13 +208,12 @@ def test_the_law_of_a_draw_is_prior_times_weight(seed, labels, rows):
     rng = np.random.default_rng(seed)
     model, changes = model_of(schema_of(labels), rng), labels * len(module.STEPS)
     records = [kinds(labels)[i] for i in rng.integers(0, len(kinds(labels)), rows)]
-    blocks = (BLOCKS[0], Block(("b",), (2,), (2,)))
+    blocks = (BLOCKS[0], BLOCKS[2])
     _, ((walk, rate, total),) = mend(records, model, blocks=blocks, each=("0.75",))
     assert rate == Fraction(3, 4)
     weights = []
     for walked, chance in every_walk(walk):
-        place, scores = walked.outcome
-        column = (0, 1)[place]
+        (column,), scores = walked.outcome
         sums = [
             model.intercept + sum(t.scores[c] for t, c in zip(model.terms, r, strict=False)) + scores[r[column]]
             for r in records
@@ -173,11 +229,37 @@ def test_the_law_of_a_draw_is_prior_times_weight(seed, labels, rows):
     assert total == pytest.approx(log(fsum(map(exp, weights))), abs=1e-9)
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+def test_the_law_of_a_draw_has_the_prior_of_its_columns(columns, monkeypatch):
+    """A second draw, with tables that grow from the first: prior and score of all of them, listed apart."""
+    monkeypatch.setattr(module, "STEPS", (1024,))
+    rng = np.random.default_rng(columns)
+    model = model_of(schema_of(2), rng)
+    records = [kinds(2)[i] for i in rng.integers(0, len(kinds(2)), 12)]
+    drawn, (_, (walk, rate, total)) = mend(
+        records, model, blocks=BLOCKS[:2] if columns > 1 else BLOCKS, columns=columns, each=("1", "0.5")
+    )  # fmt: skip
+    (first,), grown = drawn[0][0][:1], 2 if columns == 1 else 0
+    kind = {1: 2 * 3, 2: 2 * grown} if columns == 1 else {1: 2 * 2, 2: 2 * 1}  # one over the prior
+    weights = []
+    for walked, chance in every_walk(walk):
+        own, scores = walked.outcome
+        assert columns == 2 or len(own) == 1 or first in own
+        assert walked.score == sum(right_with(model, [drawn[0], walked.outcome], r) for r in records)  # fmt: skip
+        cells, raised = 2 ** len(own), int(np.count_nonzero(scores.any(axis=1)))
+        prior = Fraction(1, kind[len(own)] * 2**cells * 2**raised)
+        assert Fraction(*walked.odds) == prior
+        weights.append(log(prior) + float(rate) * walked.score)
+        assert chance == pytest.approx(weights[-1] - total, abs=1e-9)
+    assert len(weights) == (3 * 3**2 + grown * 3**4 if columns == 1 else 2 * 3**2 + 3**4)
+    assert total == pytest.approx(log(fsum(map(exp, weights))), abs=1e-9)
+
+
 def law(records, model, adjacency, factor):
     """The logarithms of the probabilities of all tables, at the rate that was proposed or a multiple."""
-    _, ((walk, rate, _),) = mend(
-        records, model, each=("1.5",), blocks=BLOCKS[:2], adjacency=adjacency
-    )
+    *_, (walk, rate, _) = mend(
+        records, model, each=("1.5",), blocks=BLOCKS[:2], columns=2, adjacency=adjacency
+    )[1]
     weights = [
         log(Fraction(*walked.odds)) + factor * float(rate) * walked.score
         for walked, _ in every_walk(walk)
@@ -211,28 +293,30 @@ def test_replaced_records_get_half_the_rate():
     assert rates[0] == 2 * rates[1]
 
 
-def test_what_cannot_be_mended_is_refused_before_a_charge(monkeypatch):
+def test_what_cannot_be_mended_is_refused_before_a_charge():
     schema = schema_of(2)
     model, one = model_of(schema), [Epsilon.of(1)]
     engine = MemoryEngine(columns_of(schema, []), schema)
     desk = LiveDesk(Terms(schema, Adjacency.ADD_REMOVE), engine, SilentNoise())
     level = PrivateTable(desk, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(10, "mends")
-    with pytest.raises(PlanError, match="in a round at least"):
-        level.mends(model, BLOCKS, [])
-    with pytest.raises(PlanError, match="by a block at least"):
-        level.mends(model, (), one)
-    with pytest.raises(PlanError, match="other than the label"):
-        level.mends(model, (Block(("a", "label"), (2, 2), (4,)),), one)
-    with pytest.raises(PlanError, match="one or two columns"):
-        level.mends(model, (Block(("a", "b", "n"), (2, 2, 4), (16,)),), one)
-    with pytest.raises(PlanError, match="own schema"):
-        level.mends(model_of(schema_of(3)), BLOCKS, one)
-    monkeypatch.setattr(module, "MOST_CELLS", 3)
-    with pytest.raises(PlanError, match="at most 3 cells"):
-        level.mends(model, BLOCKS, one)
+
+    def refused(words, model=model, *, blocks=BLOCKS, columns=2, cells=8, each=one):
+        with pytest.raises(PlanError, match=words):
+            level.mends(model, blocks, columns, cells, each)
+
+    refused("in a round at least", each=[])
+    refused("by a block at least", blocks=())
+    refused("other than the label", blocks=(BLOCKS[0], Block(("label",), (2,), (2,))))
+    refused("one column each", blocks=(Block(("a", "b"), (2, 2), (4,)),))
+    refused("each of another", blocks=(BLOCKS[0], BLOCKS[0]))
+    refused("own schema", model_of(schema_of(3)))
+    refused("no more than there are", columns=4)
+    refused("a column at least", columns=0)
+    refused("2 to 3 cells", blocks=(Block(("n",), (4,), (4,)),), columns=1, cells=3)
+    refused("at most 512 cells", cells=513)
     assert level.remaining() == Epsilon.of(10)
 
 
 def test_epsilon_is_the_sum_of_all_tables():
-    fit = Mending(model_of(schema_of(2)), BLOCKS, (Epsilon.of("0.1"), Epsilon.of("0.25")))
+    fit = Mending(model_of(schema_of(2)), BLOCKS, 2, 8, (Epsilon.of("0.1"), Epsilon.of("0.25")))
     assert str(fit.epsilon) == "0.35"

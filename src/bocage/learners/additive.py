@@ -1,4 +1,4 @@
-"""An additive model: one small table per attribute, fitted at once, and mended by tables of pairs.
+"""An additive model: one small table per attribute, fitted at once, and mended by tables of a few.
 
 Objective perturbation after Chaudhuri, Monteleoni & Sarwate (2011), with the noise of Hardt & Talwar (2010)
 and an analysis in which the change of the curvature costs nothing; see
@@ -18,7 +18,7 @@ from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners.base import Learner, Progress, budget_of, check_word, label_of, quiet
 from bocage.learners.cutting import Spreads, count_spreads
-from bocage.learners.pairing import Pairing
+from bocage.learners.mends import MOST_CELLS, Mends
 from bocage.learners.plan import Plan, Step
 from bocage.learners.selecting import select
 from bocage.model import AdditiveModel, Certificate, Term
@@ -57,7 +57,7 @@ RAREST = 0.005  # share of a label that the prior does not go below
 
 @dataclass(frozen=True)
 class Additive(Learner):
-    """Scores of single attributes, and of pairs where data are plenty, that add up: accuracy first.
+    """Scores of single attributes, and of several where data are plenty, that add up: accuracy first.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Additive(Learner):
     two more rounds if there are uneven ones, which are cut by these; see
     :func:`~bocage.learners.cutting.count_spreads`. What is left pays for one release of all tables,
     whose proof is that of :class:`~bocage.private.additive.AdditiveFit`: to it, cuts are public. Where
-    the number of rows allows it, up to 60 % of that pay for tables of one or two attributes that mend
+    the number of rows allows it, up to 60 % of that pay for tables of up to three attributes that mend
     what the others get wrong, each from one draw, see :class:`~bocage.private.mending.Mending`; the
     others have what is left then. Sequential composition of all of these.
     """
@@ -152,10 +152,10 @@ class Additive(Learner):
         spreads, epsilon = self.spreads(level, blocks, rows, epsilon)
         blocks = [_cut(block, spreads) for block in blocks]
 
-        pairing = Pairing.of(schema, blocks, rows, float(epsilon), spreads)
+        mends = Mends.of(schema, blocks, rows, float(epsilon), spreads)
         each: list[Epsilon] = []
-        if pairing.shares:
-            *each, epsilon = epsilon.split(pairing.shares)
+        if mends.shares:
+            *each, epsilon = epsilon.split(mends.shares)
         intercept, tables = level.additive(blocks, label.name, prior, rows, epsilon)
         terms = [
             Term(block.columns, block.cells, _every_label(scores, label.cells), block.cuts)
@@ -165,8 +165,8 @@ class Additive(Learner):
         model = AdditiveModel(schema, intercept, tuple(terms), certificate)
         if not each:
             return model
-        drawn = level.mends(model, pairing.blocks, each)
-        return replace(model, terms=(*terms, *pairing.terms(drawn)))
+        drawn = level.mends(model, mends.blocks, mends.columns, MOST_CELLS, each)
+        return replace(model, terms=(*terms, *mends.terms(drawn)))
 
     def selected(
         self, level: Level, rows: int, epsilon: Epsilon

@@ -3,9 +3,8 @@ again for every pass."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,6 +16,8 @@ from bocage.private.design import Design
 from bocage.schema import Schema
 
 Chunk = tuple[NDArray[Any], NDArray[Any]]  # cells of the terms, one line each; labels
+Verdicts = NDArray[np.uint8]  # of the rows of a chunk
+Group = tuple[NDArray[np.int64], int]  # lines of blocks as `verdicts` has them, and their cells
 Floats = NDArray[np.float64]
 KEEP_BYTES = 2**29
 _SPLIT = 24  # bits
@@ -69,8 +70,7 @@ class CellRows:
             return sums, len(chunk[1])
 
         rows = 0
-        few = self._kept is not None and len(self._kept) <= 1  # not worth a thread
-        for sums, seen in map(work, self.chunks()) if few else _each(work, self.chunks()):
+        for sums, seen in self._each(work, self.chunks()):
             high += sums >> _SPLIT
             low += sums & ((1 << _SPLIT) - 1)
             rows += seen
@@ -113,33 +113,58 @@ class CellRows:
         whole *= self.rows / max(taken.shape[1], 1)
         return whole
 
-    def verdicts(
+    def judged(
         self,
         terms: NDArray[np.int64],
         tables: NDArray[np.int64],
         intercept: NDArray[np.int64],
-        pairs: NDArray[np.int64],
         steps: NDArray[np.int64],
-    ) -> NDArray[np.int64]:
-        """How many rows of each verdict are in each cell of each pair; see :mod:`verdicts`."""
+    ) -> list[Verdicts]:
+        """The verdict of each row, chunk after chunk; see :mod:`verdicts`."""
         from bocage.private import verdicts  # noqa: PLC0415 - not every fit needs to compile it
 
-        width = verdicts.verdicts_of(len(intercept), len(steps))
-        first, second, _, start = pairs[-1].tolist()
-        sizes = [self._design.blocks[i].size for i in (first, second) if i >= 0]
-        whole = np.zeros((start + prod(sizes)) * width, np.int64)
+        def work(chunk: Chunk) -> Verdicts:
+            found = np.empty(len(chunk[1]), np.uint8)
+            verdicts.judge(*chunk, self._sizes, terms, tables, intercept, steps, found)
+            return found
 
-        def work(chunk: Chunk) -> NDArray[np.int32]:
-            cells, labels = chunk
-            found = np.empty(len(labels), np.uint8)
-            verdicts.judge(cells, labels, terms, tables, intercept, steps, found)
-            counts = np.zeros((2, len(whole)), np.int32)
-            verdicts.count_verdicts(cells, found, pairs, width, counts)
-            return counts
+        return list(self._each(work, self.chunks()))
 
-        for counts in _each(work, self.chunks()):
-            whole += counts.sum(axis=0)
-        return whole.reshape(-1, width)
+    def right(
+        self, judged: Sequence[Verdicts], groups: Sequence[Group], every: Floats
+    ) -> Iterator[Floats]:
+        """For each group of blocks, how many rows of each of its cells are right under each change.
+
+        `every` is what `verdicts.mended` gives. All cores share the groups if there are many and rows are in
+        memory, else the chunks.
+        """
+        from bocage.private import verdicts  # noqa: PLC0415 - not every fit needs to compile it
+
+        def work(task: tuple[Group, Iterable[tuple[Chunk, Verdicts]]]) -> Floats:
+            (blocks, cells), parts = task
+            counts = np.zeros(cells * len(every), np.int32)
+            for chunk, found in parts:
+                verdicts.count_verdicts(chunk[0], found, self._sizes, blocks, len(every), counts)
+            right = np.zeros((cells, every.shape[1]))
+            verdicts.right_rows(counts.reshape(cells, -1), every, right)
+            return right
+
+        if self._kept is not None and len(groups) > workers():
+            parts = list(zip(self._kept, judged, strict=True))
+            yield from _each(work, ((group, parts) for group in groups))
+            return
+        for group in groups:
+            tasks = ((group, [part]) for part in zip(self.chunks(), judged, strict=True))
+            yield sum(self._each(work, tasks), np.zeros((group[1], every.shape[1])))
+
+    def _each(self, work: Callable[[S], T], chunks: Iterator[S]) -> Iterator[T]:
+        """The work on every chunk; a single one is not worth a thread."""
+        few = self._kept is not None and len(self._kept) <= 1
+        return map(work, chunks) if few else _each(work, chunks)
+
+    @property
+    def _sizes(self) -> NDArray[np.int64]:
+        return np.array([block.size for block in self._design.blocks])
 
     def _scan(self) -> Iterator[Chunk]:
         blocks = self._design.blocks

@@ -207,12 +207,17 @@ class Level:
         return self._desk.fit(fit, self._place, self._account)
 
     def mends(
-        self, model: AdditiveModel, blocks: Sequence[Block], each: Sequence[Epsilon]
-    ) -> list[tuple[int, IntArray]]:
-        """Tables on top of a released model: which block each is of, and scores; see `Mending`."""
+        self,
+        model: AdditiveModel,
+        blocks: Sequence[Block],
+        columns: int,
+        cells: int,
+        each: Sequence[Epsilon],
+    ) -> list[tuple[tuple[int, ...], IntArray]]:
+        """Tables on top of a released model: the blocks that each is of, and scores; see `Mending`."""
         if self._place.cells.nodes:
             raise PlanError("a model is mended on a whole table, before it is split.")
-        fit = Mending(model, tuple(blocks), tuple(each))
+        fit = Mending(model, tuple(blocks), columns, cells, tuple(each))
         return self._desk.fit(fit, self._place, self._account)
 
     def points(self, systems: Systems, label: str, epsilon: Epsilon) -> Sheet:

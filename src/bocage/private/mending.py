@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import accumulate
-from math import log
+from math import log, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,19 +19,21 @@ from bocage.mechanisms import Noise, Walked
 from bocage.model import AdditiveModel
 from bocage.model.additive import UNIT
 from bocage.plan import Question
-from bocage.plan.question import MOST_COUNTERS
 from bocage.private import needs
 from bocage.private.design import Block, Design
 from bocage.private.query import Fit, IntArray, Place, Terms
+from bocage.private.together import Columns, Together
 
 if TYPE_CHECKING:
     from bocage.mechanisms import Steps, Walk
+    from bocage.private.cells import Group
+
+    Right = Callable[[Sequence[Group]], Iterator[NDArray[np.float64]]]
 
 STEPS = (UNIT // 4, UNIT // 2, UNIT, 2 * UNIT, 4 * UNIT)  # by which a label may be raised
 MOST_LABELS = 3
-MOST_CELLS = 512  # of a column
-_VERDICTS = 128  # more than three labels have, which is 126
-Mend = tuple[int, IntArray]  # which block, and its scores: a line for each cell
+MOST_CELLS = 512  # of a table: times 126 verdicts it fits the keys of `verdicts`
+Mend = tuple[Columns, IntArray]  # which of the blocks, together; and scores, a line for each cell
 
 
 @dataclass(frozen=True)
@@ -39,16 +41,21 @@ class Mending(Fit[list[Mend]]):
     """So many tables on top of a released model, one after another, each from one draw.
 
     Each cell of a table raises one label by a public step, or none. The score of a table is the number of
-    rows that are predicted right with it, on top of all that was drawn before. Before any row is
-    seen all blocks are equally likely, half of the cells change nothing, and all changes are equally
-    likely in the others.
+    rows that are predicted right with it, on top of all that was drawn before. Which columns it may have, and
+    how likely they are before any row is seen, :class:`~bocage.private.together.Together` says: a few that are any, or those
+    of a table that was drawn before and one more. Half of the cells change nothing, and all changes are
+    equally likely in the others.
 
     Parameters
     ----------
     model
         A released additive model for two or three labels.
     blocks
-        Which columns a table may have: one or two, with their cells. Public.
+        The columns that tables may have, one in each block, with its cells. Public.
+    columns
+        How many columns a table may have that grows from no other.
+    cells
+        How many cells a table may have.
     each
         The epsilon of each table, one after another.
 
@@ -57,19 +64,23 @@ class Mending(Fit[list[Mend]]):
     The model and the tables before are released, so that whether a record is predicted right with a
     table depends on nothing but the record. One more record raises the score of every table by 0 or 1,
     whatever the others are: monotone, range 1. So the exponential mechanism with the rate of its epsilon
-    costs that epsilon, for the choice of the block and all of its cells together; sequential
-    composition of the tables. The set of tables and the prior depend on blocks and schema alone.
+    costs that epsilon, for the choice of the columns and all cells together; sequential
+    composition of the tables. The set of tables and the prior depend on what is public and on the tables that were
+    released before.
 
-    The cells of a block share no rows. So the sum of prior * exp(rate * score) over all tables of a block is a
-    product over its cells of a sum over the changes: exact up to floats, which only propose, see
-    :mod:`bocage.mechanisms.walk`. With b cells in a block and s blocks, all sums are off by less than
-    (b + s + 32) 2**-50 rate * rows: within the margin while (b + s + 32) rate * rows <= 2**39.
+    The cells of a table share no rows. So the sum of prior * exp(rate * score) over all tables of some columns is a
+    product over the cells of a sum over the changes: exact up to floats, which only propose, see
+    :mod:`bocage.mechanisms.walk`. With b cells and s choices of columns, all sums are off by less than
+    (b + s + 32) 2**-50 rate * rows: within the margin while (b + s + 32) rate * rows <= 2**39. Tables are counted in
+    groups that fit into memory, and those of the columns that a walk has chosen again, for its cells.
 
     Not covered: the time that a draw takes depends on the rows, as that of every computation here.
     """
 
     model: AdditiveModel
     blocks: tuple[Block, ...]
+    columns: int
+    cells: int
     each: tuple[Epsilon, ...]
 
     @property
@@ -77,7 +88,7 @@ class Mending(Fit[list[Mend]]):
         return sum(self.each, Epsilon(0))
 
     def words(self) -> str:
-        return f"{len(self.each)} tables that mend an additive model, each of {len(self.blocks)}"
+        return f"{len(self.each)} tables that mend an additive model, of {len(self.blocks)} columns"
 
     def question(self, place: Place) -> Question:
         names = dict.fromkeys(name for block in self._design.blocks for name in block.columns)
@@ -92,15 +103,23 @@ class Mending(Fit[list[Mend]]):
             raise PlanError(f"a model of two to {MOST_LABELS} labels is mended.")
         if not self.blocks or not self.each:
             raise PlanError("a model is mended in a round at least, by a block at least.")
+        self._check_blocks(terms)
+        self.question(place).check(terms.schema)
+
+    def _check_blocks(self, terms: Terms) -> None:
+        names = [name for block in self.blocks for name in block.columns]
+        if {len(block.columns) for block in self.blocks} != {1} or len({*names}) < len(names):
+            raise PlanError("a model is mended by blocks of one column each, each of another.")
+        if self._label in names:
+            raise PlanError("a model is mended by columns other than the label.")
         for block in self.blocks:
             block.check(terms.schema)
-            if len(block.columns) > 2 or self._label in block.columns:
-                raise PlanError("a model is mended by one or two columns other than the label.")
-            if max(block.cells) > MOST_CELLS:
-                raise PlanError(f"a model is mended by columns of at most {MOST_CELLS} cells.")
-        if sum(block.size for block in self.blocks) * _VERDICTS > MOST_COUNTERS:
-            raise PlanError(f"mending a model needs more than {MOST_COUNTERS} counters.")
-        self.question(place).check(terms.schema)
+            if not 1 < block.size <= self.cells:
+                raise PlanError(f"a model is mended by columns of 2 to {self.cells} cells.")
+        if not 1 <= self.columns <= len(self.blocks):
+            raise PlanError("a table that mends has a column at least, and no more than there are.")
+        if self.cells > MOST_CELLS:
+            raise PlanError(f"a table that mends has at most {MOST_CELLS} cells.")
 
     def rehearse(self, noise: Noise) -> None:
         needs.walks(noise)
@@ -109,38 +128,53 @@ class Mending(Fit[list[Mend]]):
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
     ) -> list[Mend]:
         from bocage.private.cells import CellRows  # noqa: PLC0415 - a compiler
+        from bocage.private.verdicts import mended  # noqa: PLC0415 - likewise
 
         rows, drawn = CellRows(read, self._design, terms.schema), list[Mend]()
+        every = mended(self._labels, len(STEPS))
         for epsilon in self.each:
-            counts = rows.verdicts(*self._terms(drawn), self._places, np.array(STEPS))
-            drawn.append(noise.walk(*self.proposal(counts, terms.rate(1, epsilon))))
+            judged = rows.judged(*self._terms(drawn), np.array(STEPS))
+            right = partial(rows.right, judged, every=every)
+            among = self._together(drawn)
+            drawn.append(noise.walk(*self.proposal(right, among, terms.rate(1, epsilon))))
         return drawn
 
-    def proposal(self, counts: IntArray, rate: Fraction) -> tuple[Walk[Mend], Fraction, float]:
+    def proposal(
+        self, right: Right, among: Together, rate: Fraction
+    ) -> tuple[Walk[Mend], Fraction, float]:
         """A walk, its rate, and about the logarithm of the sum over all tables.
 
-        `counts` has a line for each cell of the blocks, end to end, and a column for each verdict.
+        `right` counts the rows of each cell of groups of tables that are right under each change.
         """
-        from bocage.private.verdicts import mended  # noqa: PLC0415 - a compiler
+        changes = self._labels * len(STEPS)
+        prior = np.array([-log(2), *[-log(2 * changes)] * changes])
 
-        right = counts.astype(np.float64) @ mended(self._labels, len(STEPS))
-        changes = right.shape[1] - 1
-        weights = float(rate) * right
-        weights[:, 0] -= log(2)
-        weights[:, 1:] -= log(2 * changes)
-        starts = self._places[:, 3]
-        cells = np.logaddexp.reduce(weights, axis=1)
-        blocks = np.add.reduceat(cells, starts) - log(len(self.blocks))
+        def sums(group: Group, right: NDArray[np.float64]) -> NDArray[np.float64]:
+            weights = float(rate) * right + prior
+            most = weights.max(axis=1)
+            cells = most + np.log(np.exp(weights - most[:, np.newaxis]).sum(axis=1))
+            found: NDArray[np.float64] = np.add.reduceat(cells, group[0][:, -1])
+            return found
+
+        groups = [self._group(choices) for choices in among.groups()]
+        found = zip(groups, right(groups), strict=True)
+        totals = np.concatenate([sums(*one) for one in found]) - np.log(among.out_of)
+
+        @cache
+        def right_of(place: int) -> NDArray[np.float64]:
+            (own,) = right([self._group(among.choices[place : place + 1])])
+            return own
 
         def walk(steps: Steps) -> Walked[Mend]:
-            place = steps.choose(blocks)
-            lines = slice(starts[place], starts[place] + self.blocks[place].size)
-            chosen = steps.choose_each(weights[lines])
-            score = int(right[lines][np.arange(len(chosen)), chosen].sum())
-            less = 2 ** len(chosen) * changes ** int(np.count_nonzero(chosen))
-            return Walked((place, self.scores(chosen)), score, (1, len(self.blocks) * less))
+            place = steps.choose(totals)
+            own = right_of(place)
+            chosen = steps.choose_each(float(rate) * own + prior)
+            score = int(own[np.arange(len(chosen)), chosen].sum())
+            out_of = 2 ** len(chosen) * changes ** int(np.count_nonzero(chosen))
+            odds = (1, among.out_of[place] * out_of)
+            return Walked((among.choices[place], self.scores(chosen)), score, odds)
 
-        return walk, rate, float(np.logaddexp.reduce(blocks))
+        return walk, rate, float(np.logaddexp.reduce(totals))
 
     def scores(self, chosen: IntArray) -> IntArray:
         """The table of a change for each of its cells."""
@@ -150,15 +184,27 @@ class Mending(Fit[list[Mend]]):
             every[start : start + len(STEPS), label] = STEPS
         return every[chosen]
 
-    def _terms(self, drawn: list[Mend]) -> tuple[IntArray, IntArray, IntArray]:
+    def _together(self, drawn: Sequence[Mend]) -> Together:
+        sizes = tuple(block.size for block in self.blocks)
+        return Together(sizes, self.columns, self.cells, tuple(columns for columns, _ in drawn))
+
+    def _group(self, choices: Sequence[Columns]) -> Group:
+        """Some choices of columns, and how many cells they have together."""
+        sizes = [prod(self.blocks[i].size for i in columns) for columns in choices]
+        return _lines(self._places(choices), sizes), sum(sizes)
+
+    def _places(self, choices: Sequence[Columns]) -> list[Columns]:
+        """Their places in the design, where the model's own terms come first."""
+        first = len(self.model.terms)
+        return [tuple(first + i for i in columns) for columns in choices]
+
+    def _terms(self, drawn: Sequence[Mend]) -> tuple[IntArray, IntArray, IntArray]:
         """Where the scores of each term are looked up, all scores end to end, and the intercept."""
         tables = [*(term.scores for term in self.model.terms), *(table for _, table in drawn)]
-        lines = [(i, -1, 1) for i in range(len(self.model.terms))]
-        lines += [tuple(self._places[place, :3].tolist()) for place, _ in drawn]
-        starts = accumulate((len(table) for table in tables[:-1]), initial=0)
-        terms = [(*line, start) for line, start in zip(lines, starts, strict=True)]
-        lines_of_labels = np.ascontiguousarray(np.concatenate(tables).T)
-        return np.array(terms, np.int64), lines_of_labels, self.model.intercept
+        own = [(i,) for i in range(len(self.model.terms))]
+        places = [*own, *self._places([columns for columns, _ in drawn])]
+        by_label = np.ascontiguousarray(np.concatenate(tables).T)
+        return _lines(places, [len(table) for table in tables]), by_label, self.model.intercept
 
     @property
     def _label(self) -> str:
@@ -172,33 +218,15 @@ class Mending(Fit[list[Mend]]):
         return self.model.schema[self._label].cells
 
     @cached_property
-    def _singles(self) -> list[Block]:
-        """Each column with the cells that it has in a block."""
-        found: dict[Block, None] = {}
-        for block in self.blocks:
-            found |= dict.fromkeys(_parts(block))
-        return list(found)
-
-    @cached_property
     def _design(self) -> Design:
         whole = [Block(t.columns, t.cells, (len(t.scores),), t.cuts) for t in self.model.terms]
-        return Design((*whole, *self._singles), self._labels)
-
-    @cached_property
-    def _places(self) -> IntArray:
-        """For each block the lines of its columns, cells of the second, and where its cells begin."""
-        line = {one: i for i, one in enumerate(self._singles, len(self.model.terms))}
-        starts = accumulate((block.size for block in self.blocks[:-1]), initial=0)
-        found = []
-        for block, start in zip(self.blocks, starts, strict=True):
-            first, *second = (line[part] for part in _parts(block))
-            found.append((first, *(second or [-1]), block.cells[-1], start))
-        return np.array(found, np.int64)
+        return Design((*whole, *self.blocks), self._labels)
 
 
-def _parts(block: Block) -> list[Block]:
-    cuts = block.cuts or ((),) * len(block.columns)
-    return [
-        Block((name,), (cells,), (cells,), (own,) if own else ())
-        for name, cells, own in zip(block.columns, block.cells, cuts, strict=True)
+def _lines(places: Sequence[Columns], sizes: Sequence[int]) -> IntArray:
+    """Terms or tables as :mod:`~bocage.private.verdicts` has them, their cells end to end."""
+    wide, starts = max(map(len, places)), accumulate(sizes[:-1], initial=0)
+    lines = [
+        (*[-1] * (wide - len(own)), *own, start) for own, start in zip(places, starts, strict=True)
     ]
+    return np.array(lines, np.int64)

@@ -25,11 +25,6 @@ from bocage.engine.kernels import compiled
 _STRIP = 2048
 
 
-def verdicts_of(labels: int, steps: int) -> int:
-    """How many verdicts there are."""
-    return int(labels * (steps + 1 + (steps + 1) ** (labels - 1)))
-
-
 def mended(labels: int, steps: int) -> NDArray[np.float64]:
     """1 where a row of a verdict is right under a change, else 0.
 
@@ -51,29 +46,47 @@ def mended(labels: int, steps: int) -> NDArray[np.float64]:
 
 
 @compiled
-def _add_up(cells: Any, start: Any, terms: Any, tables: Any, scores: Any) -> None:
+def _front(cells: Any, start: Any, line: Any, sizes: Any, found: Any) -> Any:
+    """Put the cells of all columns of a block but the last into `found`; False if there are none."""
+    known = False
+    for c in line[:-2]:
+        if c >= 0 and not known:
+            known = True
+            for i in range(len(found)):
+                found[i] = cells[c, start + i]
+        elif c >= 0:
+            for i in range(len(found)):
+                found[i] = found[i] * sizes[c] + cells[c, start + i]
+    return known
+
+
+@compiled
+def _add_up(cells: Any, start: Any, sizes: Any, terms: Any, tables: Any, scores: Any) -> None:
     """Add to the scores, a line for each label, those of the rows from `start` on in all terms."""
+    front = np.empty(scores.shape[1], np.int32)
     for t in range(len(terms)):
-        first, second, size, place = terms[t]
+        last, place = terms[t, -2:]
+        several = _front(cells, start, terms[t], sizes, front)
         for label in range(len(scores)):
             line = scores[label]
-            if second < 0:
+            if not several:
                 for i in range(len(line)):
-                    line[i] += tables[label, place + cells[first, start + i]]
+                    line[i] += tables[label, place + cells[last, start + i]]
             else:
                 for i in range(len(line)):
-                    cell = np.int64(cells[first, start + i]) * size + cells[second, start + i]
-                    line[i] += tables[label, place + cell]
+                    line[i] += tables[
+                        label, place + front[i] * sizes[last] + cells[last, start + i]
+                    ]
 
 
 @compiled
 def judge(
-    cells: Any, labels: Any, terms: Any, tables: Any, intercept: Any, steps: Any, found: Any
-) -> None:
+    cells: Any, labels: Any, sizes: Any, terms: Any, tables: Any, intercept: Any, steps: Any, found: Any,
+) -> None:  # fmt: skip
     """The verdict of each row.
 
-    A line of `terms` has one or two lines of `cells` (else -1), the cells of the second, and where its
-    scores begin in each line of `tables`, which there is one of for each label.
+    A line of `terms` has lines of `cells`, after as many times -1 as there is room left, and where its scores begin in
+    each line of `tables`, which there is one of for each label. `sizes` has the number of cells of each line.
     """
     classes, base = len(intercept), len(steps) + 1
     for start in range(0, len(labels), _STRIP):
@@ -81,7 +94,7 @@ def judge(
         scores = np.empty((classes, size), np.int64)
         for label in range(classes):
             scores[label] = intercept[label]
-        _add_up(cells, start, terms, tables, scores)
+        _add_up(cells, start, sizes, terms, tables, scores)
         for i in range(size):
             own, worst, borne, digit = np.int64(labels[start + i]), np.int64(2**62), 0, 1
             for label in range(classes):
@@ -99,27 +112,57 @@ def judge(
 
 
 @compiled
-def count_verdicts(cells: Any, verdicts: Any, pairs: Any, width: Any, counts: Any) -> None:
-    """Add each row to the counters of its cell of every pair; a line of `pairs` is as one of `terms`.
+def count_verdicts(
+    cells: Any, verdicts: Any, sizes: Any, blocks: Any, width: Any, counts: Any
+) -> None:
+    """Add each row to the counters of its cell of every block; a line of `blocks` is as one of `terms`.
 
-    Rows take turns with two sets of counters: neighbors are often alike, and adding to what was
-    just written waits for it.
+    Rows take turns with four sets of counters: neighbors are often alike, and adding to what was
+    just written waits for it. Blocks that begin with the same columns should be neighbors.
     """
-    rows = len(verdicts)
-    keys = np.empty((len(cells), rows), np.uint16)  # of the last column of a pair
+    rows, fours = len(verdicts), len(verdicts) // 4 * 4
+    keys = np.empty((len(cells), rows), np.uint16)  # of the last column of a block
     known = np.zeros(len(cells), np.bool_)
-    for p in range(len(pairs)):
-        first, second, size, start = pairs[p]
-        last = first if second < 0 else second
+    front, step = np.zeros(rows, np.uint16), 0
+    largest, before = 0, len(counts)
+    for start in blocks[::-1, -1] * width:
+        largest, before = max(largest, before - start), start
+    sets = np.zeros((4, largest), np.int32)  # close together: they stay in the cache
+    for b in range(len(blocks)):
+        last, start = blocks[b, -2] * 1, blocks[b, -1] * width
+        end = blocks[b + 1, -1] * width if b + 1 < len(blocks) else len(counts)
         if not known[last]:
             known[last] = True
             for i in range(rows):
                 keys[last, i] = cells[last, i] * width + verdicts[i]
-        there, line = counts[:, start * width :], keys[last]
-        if second < 0:
+        if b == 0 or step != sizes[last] * width or (blocks[b, :-2] != blocks[b - 1, :-2]).any():
+            step, front[:] = sizes[last] * width, 0
+            _front(cells, 0, blocks[b], sizes, front)
             for i in range(rows):
-                there[i & 1, line[i]] += 1
-        else:
-            other, step = cells[first], size * width
-            for i in range(rows):
-                there[i & 1, other[i] * step + line[i]] += 1
+                front[i] *= step
+        line, size = keys[last], end - start
+        one, two, three, four = sets[0], sets[1], sets[2], sets[3]
+        for i in range(0, fours, 4):
+            one[front[i] + line[i]] += 1
+            two[front[i + 1] + line[i + 1]] += 1
+            three[front[i + 2] + line[i + 2]] += 1
+            four[front[i + 3] + line[i + 3]] += 1
+        for i in range(fours, rows):
+            one[front[i] + line[i]] += 1
+        for j in range(size):
+            counts[start + j] += one[j] + two[j] + three[j] + four[j]
+            one[j], two[j], three[j], four[j] = 0, 0, 0, 0
+
+
+@compiled
+def right_rows(counts: Any, every: Any, found: Any) -> None:
+    """Add to `found` how many rows of each cell are right under each change, by their verdicts.
+
+    `every` is what `mended` gives. Most counts are 0, so that this is quicker than a product of matrices.
+    """
+    for cell in range(len(counts)):
+        for verdict in range(len(every)):
+            count = counts[cell, verdict]
+            if count:
+                for change in range(every.shape[1]):
+                    found[cell, change] += count * every[verdict, change]

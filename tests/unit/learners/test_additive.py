@@ -13,7 +13,7 @@ from bocage.errors import EngineError, LearnerError, NoiseError, PlanError
 from bocage.learners import LEARNERS, Additive, Auto, Bayes, DiffPC45
 from bocage.learners.additive import CLASSES, FIT
 from bocage.learners.cutting import Spreads
-from bocage.learners.pairing import WORK, Pairing
+from bocage.learners.mends import WORKS, Mends
 from bocage.mechanisms import Adjacency, OpenDPNoise, SystemNoise
 from bocage.model import AdditiveModel
 from bocage.private import Kind
@@ -272,49 +272,64 @@ def test_every_share_of_the_fit_is_used_if_tables_are_drawn():
     assert str(level.remaining()) == "0"
 
 
-def pairing_of(rows, schema=RIDDLE, epsilon=8.0):
+def mends_of(rows, schema=RIDDLE, epsilon=8.0):
     names = tuple(column.name for column in schema.attributes)
     blocks = Additive().blocks(schema, names, rows, epsilon)
-    return Pairing.of(schema, blocks, rows, epsilon, Spreads())
+    return Mends.of(schema, blocks, rows, epsilon, Spreads())
 
 
 def test_tables_are_drawn_only_where_there_are_records_for_them():
     for rows, rounds in ((200, 0), (6000, 6), (10**5, 12)):
-        pairing = pairing_of(rows)
-        assert max(len(pairing.shares) - 1, 0) == rounds
-        assert bool(pairing.blocks) == bool(rounds)
-        *drawn, left = pairing.shares or (1,)
+        mends = mends_of(rows)
+        assert max(len(mends.shares) - 1, 0) == rounds
+        assert bool(mends.blocks) == bool(mends.columns) == bool(rounds)
+        *drawn, left = mends.shares or (1,)
         assert drawn == [round(1000 * 1.5**i) for i in range(rounds)]
         assert sum(drawn) <= 0.6 * 8 * rows
         assert left == (8 * rows - sum(drawn) if rounds else 1)
     four = Schema("t", RIDDLE.attributes, Categorical("y", ("a", "b", "c", "d")))
-    assert pairing_of(10**5, four) == Pairing()
-    wide = Schema("t", tuple(Categorical(f"c{i}", ("u", "v")) for i in range(50)), RIDDLE.label)
-    assert pairing_of(10**5, wide) == Pairing()  # too many pairs
+    assert mends_of(10**5, four) == Mends()
+
+
+def test_three_columns_are_chosen_freely_unless_there_are_too_many_of_them():
+    def columns(count, rows):
+        names = tuple(Categorical(f"c{i}", ("u", "v")) for i in range(count))
+        return mends_of(rows, Schema("t", names, RIDDLE.label), 1.0).columns
+
+    assert columns(1, 10**5) == 1
+    assert columns(2, 10**5) == 2
+    assert columns(40, 10**5) == 3
+    assert columns(50, 10**5) == 2  # 20,825 choices of three or fewer
+    assert columns(20, 10**6) == 3
+    assert columns(20, 3 * 10**6) == 2  # too many rows to count three times
+    assert columns(200, 10**5) == 0  # 20,100 choices of two
 
 
 def test_what_is_drawn_is_bounded_in_cells_work_and_what_floats_bear():
-    values = tuple(map(str, range(30)))
+    values = tuple(map(str, range(60)))
     columns = (Numeric("n", 0, 64, 64), Categorical("c", values), Categorical("d", values))
-    schema = Schema("t", columns, Categorical("y", ("a", "b", "c")))
-    pairing = pairing_of(10**6, schema, 1.0)
-    assert [block.columns for block in pairing.blocks] == [
-        *[("n",), ("c",), ("d",)],
-        ("n", "c"),
-        ("n", "d"),
+    wide = Categorical("e", tuple(map(str, range(300))))
+    schema = Schema("t", (*columns, wide), Categorical("y", ("a", "b", "c")))
+    mends = mends_of(10**6, schema, 1.0)
+    assert [(*block.columns, block.size) for block in mends.blocks] == [
+        ("n", 4),
+        ("c", 60),
+        ("d", 60),
     ]
-    assert [block.size for block in pairing.blocks] == [4, 30, 30, 120, 120]
-    rows = WORK // len(pairing.blocks)
-    assert len(pairing_of(rows // 3, schema, 0.5).shares) == 3 + 1
-    assert pairing_of(rows + 1, schema, 0.1) == Pairing()
-    assert pairing_of(10**6, schema, 100.0) == Pairing()  # too heavy for exact draws
+    assert mends.columns == 3
+    choices = 5  # each, and n with both of the others
+    rows = WORKS[2] // choices
+    assert len(mends_of(rows // 3, schema, 0.5).shares) > 3
+    assert mends_of(WORKS[3] // choices + 1, schema, 0.1) == Mends()
+    assert mends_of(10**7, schema, 100.0) == Mends()  # too heavy for exact draws
 
 
 def test_tables_of_the_same_attributes_are_added_up_and_empty_ones_left_out():
-    pairing = pairing_of(6000)
+    mends = mends_of(6000)
     one, other = (np.zeros((9, 2), np.int64) for _ in range(2))
     one[0, 1], other[0, 1], other[3, 0] = 256, 512, 1024
-    place = [block.columns for block in pairing.blocks].index(("a", "c"))
-    terms = pairing.terms([(place, one), (0, np.zeros((3, 2), np.int64)), (place, other)])
+    names = [block.columns[0] for block in mends.blocks]
+    places = (names.index("a"), names.index("c"))
+    terms = mends.terms([(places, one), ((0,), np.zeros((3, 2), np.int64)), (places, other)])
     assert [term.columns for term in terms] == [("a", "c")]
     assert terms[0].scores.tolist() == (one + other).tolist()
