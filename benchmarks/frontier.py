@@ -96,7 +96,8 @@ work = time.process_time()
 seconds = frontier.fit(learner, sys.argv[2])
 work = time.process_time() - work
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps({"seconds": seconds, "work": work, "growth": (peak - before) / 1024}))
+growth = max((peak - before) / 1024, 1)  # none at all would be no number to divide by
+print(json.dumps({"seconds": seconds, "work": work, "growth": growth}))
 """
 
 

@@ -21,8 +21,8 @@ FED = 150  # records times epsilon for each parameter of the model, without whic
 MOST_ROUNDS = 12
 CELLS, MOST_CELLS = 4, 256  # of a numeric attribute; of a table
 MOST_CHOICES = 2**14  # of columns that a table is drawn from
-WORKS = {3: 2**33, 2: 2**30}  # times that a row is counted, if so many columns are chosen freely
-LEAST_ROUNDS = 3  # that this must allow for three
+# Times that a row is counted, if so many columns are chosen freely: for all tables, or for as many as that allows.
+WORKS = {3: 2**33, 2: 2**30}
 EXACT = 2**38  # half of what the sums of a draw bear: the number of rows is noisy
 
 
@@ -56,19 +56,16 @@ class Mends:
         fit = tuple(block for block in single if 1 < block.size <= MOST_CELLS)
         if labels > MOST_LABELS or support < FED * numbers or not fit:
             return cls()
+        wanted = _wanted(FIRST * (labels - 1), support)
         for columns, work in WORKS.items():
             most = min(columns, len(fit))
             if sum(comb(len(fit), count) for count in range(1, most + 1)) > MOST_CHOICES:
                 continue
             choices = len(Together(tuple(block.size for block in fit), most, MOST_CELLS).choices)
-            rounds = min(MOST_ROUNDS, work // (rows * choices))
-            grown = choices + rounds * len(fit)  # with those that may come from tables before
-            if (MOST_CELLS + grown + 32) * support > EXACT or (most > 2 and rounds < LEAST_ROUNDS):
-                continue
-            shares = [round(FIRST * (labels - 1) * GROWTH**i) for i in range(rounds)]
-            while sum(shares) > MOST_SHARE * support:
-                shares.pop()
-            if shares:
+            shares = wanted[: work // (rows * choices)]
+            grown = choices + len(shares) * len(fit)  # with those that may come from tables before
+            exact = (MOST_CELLS + grown + 32) * support <= EXACT
+            if shares and exact and (most < 3 or shares == wanted):
                 return cls(fit, most, (*shares, int(support) - sum(shares)))
         return cls()
 
@@ -85,6 +82,14 @@ class Mends:
         columns = tuple(block.columns[0] for block in blocks)
         cells = tuple(block.size for block in blocks)
         return Term(columns, cells, scores, cuts if any(cuts) else ())
+
+
+def _wanted(first: int, support: float) -> list[int]:
+    """The records times epsilon of the tables, as many as the budget is enough for."""
+    shares = [round(first * GROWTH**i) for i in range(MOST_ROUNDS)]
+    while sum(shares) > MOST_SHARE * support:
+        shares.pop()
+    return shares
 
 
 def _single(column: Attribute, spreads: Spreads) -> Block:

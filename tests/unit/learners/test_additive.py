@@ -300,8 +300,8 @@ def test_three_columns_are_chosen_freely_unless_there_are_too_many_of_them():
     assert columns(2, 10**5) == 2
     assert columns(40, 10**5) == 3
     assert columns(50, 10**5) == 2  # 20,825 choices of three or fewer
-    assert columns(20, 10**6) == 3
-    assert columns(20, 3 * 10**6) == 2  # too many rows to count three times
+    assert columns(20, 4 * 10**5) == 3
+    assert columns(20, 6 * 10**5) == 2  # too many rows to count twelve times
     assert columns(200, 10**5) == 0  # 20,100 choices of two
 
 
@@ -318,9 +318,12 @@ def test_what_is_drawn_is_bounded_in_cells_work_and_what_floats_bear():
     ]
     assert mends.columns == 3
     choices = 5  # each, and n with both of the others
-    rows = WORKS[2] // choices
-    assert len(mends_of(rows // 3, schema, 0.5).shares) > 3
-    assert mends_of(WORKS[3] // choices + 1, schema, 0.1) == Mends()
+    rows = WORKS[3] // (12 * choices)
+    assert len(mends_of(rows, schema, 0.1).shares) == 12 + 1
+    assert (
+        len(mends_of(rows + 1, schema, 0.1).shares) == 1 + 1
+    )  # as often as the work for two allows
+    assert mends_of(WORKS[2] // choices + 1, schema, 0.1) == Mends()
     assert mends_of(10**7, schema, 100.0) == Mends()  # too heavy for exact draws
 
 
