@@ -201,6 +201,12 @@ def test_a_verdict_says_which_changes_make_a_row_right(labels):
             assert walked.score == right_with(model, [walked.outcome], record)
 
 
+def table_prior(cells, raised, changes):
+    """One of `CALM` cells is raised, by one of so many changes."""
+    chance = Fraction(1, module.CALM)
+    return (1 - chance) ** (cells - raised) * (chance / changes) ** raised
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 3), st.integers(0, 9))
 def test_the_law_of_a_draw_is_prior_times_weight(seed, labels, rows):
@@ -220,7 +226,7 @@ def test_the_law_of_a_draw_is_prior_times_weight(seed, labels, rows):
         ]  # fmt: skip
         assert walked.score == sum(int(s.argmax()) == r[3] for s, r in zip(sums, records, strict=True))  # fmt: skip
         raised = np.count_nonzero(scores.any(axis=1))
-        prior = Fraction(1, 2) * Fraction(1, 2) ** 2 * Fraction(1, changes) ** int(raised)
+        prior = Fraction(1, 2) * table_prior(2, int(raised), changes)
         assert Fraction(*walked.odds) == prior
         weight = log(prior) + float(rate) * walked.score
         assert chance == pytest.approx(weight - total, abs=1e-9)  # the contract of a walk
@@ -247,7 +253,7 @@ def test_the_law_of_a_draw_has_the_prior_of_its_columns(columns, monkeypatch):
         assert columns == 2 or len(own) == 1 or first in own
         assert walked.score == sum(right_with(model, [drawn[0], walked.outcome], r) for r in records)  # fmt: skip
         cells, raised = 2 ** len(own), int(np.count_nonzero(scores.any(axis=1)))
-        prior = Fraction(1, kind[len(own)] * 2**cells * 2**raised)
+        prior = table_prior(cells, raised, 2) / kind[len(own)]
         assert Fraction(*walked.odds) == prior
         weights.append(log(prior) + float(rate) * walked.score)
         assert chance == pytest.approx(weights[-1] - total, abs=1e-9)

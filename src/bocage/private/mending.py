@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Right = Callable[[Sequence[Group]], Iterator[NDArray[np.float64]]]
 
 STEPS = (UNIT // 4, UNIT // 2, UNIT, 2 * UNIT, 4 * UNIT)  # by which a label may be raised
+CALM = 4  # one of so many cells changes something, before any row is seen
 MOST_LABELS = 3
 MOST_CELLS = 512  # of a table: times 126 verdicts it fits the keys of `verdicts`
 Mend = tuple[Columns, IntArray]  # which of the blocks, together; and scores, a line for each cell
@@ -43,7 +44,7 @@ class Mending(Fit[list[Mend]]):
     Each cell of a table raises one label by a public step, or none. The score of a table is the number of
     rows that are predicted right with it, on top of all that was drawn before. Which columns it may have, and
     how likely they are before any row is seen, :class:`~bocage.private.together.Together` says: a few that are any, or those
-    of a table that was drawn before and one more. Half of the cells change nothing, and all changes are
+    of a table that was drawn before and one more. Three of four cells change nothing, and all changes are
     equally likely in the others.
 
     Parameters
@@ -147,7 +148,7 @@ class Mending(Fit[list[Mend]]):
         `right` counts the rows of each cell of groups of tables that are right under each change.
         """
         changes = self._labels * len(STEPS)
-        prior = np.array([-log(2), *[-log(2 * changes)] * changes])
+        prior = np.log([(CALM - 1) / CALM, *[1 / (CALM * changes)] * changes])
 
         def sums(group: Group, right: NDArray[np.float64]) -> NDArray[np.float64]:
             weights = float(rate) * right + prior
@@ -170,8 +171,9 @@ class Mending(Fit[list[Mend]]):
             own = right_of(place)
             chosen = steps.choose_each(float(rate) * own + prior)
             score = int(own[np.arange(len(chosen)), chosen].sum())
-            out_of = 2 ** len(chosen) * changes ** int(np.count_nonzero(chosen))
-            odds = (1, among.out_of[place] * out_of)
+            changed = int(np.count_nonzero(chosen))
+            out_of = among.out_of[place] * CALM ** len(chosen) * changes**changed
+            odds = ((CALM - 1) ** (len(chosen) - changed), out_of)
             return Walked((among.choices[place], self.scores(chosen)), score, odds)
 
         return walk, rate, float(np.logaddexp.reduce(totals))
