@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, partial
 from itertools import accumulate
-from math import log, prod
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
