@@ -17,6 +17,7 @@ from bocage.schema import Schema
 
 Chunk = tuple[NDArray[Any], NDArray[Any]]  # cells of the terms, one line each; labels
 Verdicts = NDArray[np.uint8]  # of the rows of a chunk
+Judge = Callable[[Chunk], Verdicts]
 Group = tuple[NDArray[np.int64], int]  # lines of blocks as `verdicts` has them, and their cells
 Floats = NDArray[np.float64]
 KEEP_BYTES = 2**29
@@ -113,32 +114,33 @@ class CellRows:
         whole *= self.rows / max(taken.shape[1], 1)
         return whole
 
-    def judged(
+    def judging(
         self,
         terms: NDArray[np.int64],
         tables: NDArray[np.int64],
         intercept: NDArray[np.int64],
         steps: NDArray[np.int64],
-    ) -> list[Verdicts]:
-        """The verdict of each row, chunk after chunk; see :mod:`verdicts`."""
+    ) -> Judge:
+        """What finds the verdicts of the rows of a chunk; see :mod:`verdicts`."""
         from bocage.private import verdicts  # noqa: PLC0415 - not every fit needs to compile it
 
-        def work(chunk: Chunk) -> Verdicts:
+        def judge(chunk: Chunk) -> Verdicts:
             found = np.empty(len(chunk[1]), np.uint8)
             verdicts.judge(*chunk, self._sizes, terms, tables, intercept, steps, found)
             return found
 
-        return list(self._each(work, self.chunks()))
+        return judge
 
-    def right(
-        self, judged: Sequence[Verdicts], groups: Sequence[Group], every: Floats
-    ) -> Iterator[Floats]:
+    def right(self, judge: Judge, groups: Sequence[Group], every: Floats) -> Iterator[Floats]:
         """For each group of blocks, how many rows of each of its cells are right under each change.
 
         `every` is what `verdicts.mended` gives. All cores share the groups if there are many and rows are in
-        memory, else the chunks.
+        memory, else the chunks, which are judged where they are counted: a table may change between two scans.
         """
         from bocage.private import verdicts  # noqa: PLC0415 - not every fit needs to compile it
+
+        def judged(chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Verdicts]]:
+            return ((chunk, judge(chunk)) for chunk in chunks)
 
         def work(task: tuple[Group, Iterable[tuple[Chunk, Verdicts]]]) -> Floats:
             (blocks, cells), parts = task
@@ -150,11 +152,11 @@ class CellRows:
             return right
 
         if self._kept is not None and len(groups) > workers():
-            parts = list(zip(self._kept, judged, strict=True))
-            yield from _each(work, ((group, parts) for group in groups))
+            every_row = list(judged(self._kept))
+            yield from _each(work, ((group, every_row) for group in groups))
             return
         for group in groups:
-            tasks = ((group, [part]) for part in zip(self.chunks(), judged, strict=True))
+            tasks = ((group, judged([chunk])) for chunk in self.chunks())
             yield sum(self._each(work, tasks), np.zeros((group[1], every.shape[1])))
 
     def _each(self, work: Callable[[S], T], chunks: Iterator[S]) -> Iterator[T]:

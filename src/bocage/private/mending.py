@@ -134,8 +134,8 @@ class Mending(Fit[list[Mend]]):
         rows, drawn = CellRows(read, self._design, terms.schema), list[Mend]()
         every = mended(self._labels, len(STEPS))
         for epsilon in self.each:
-            judged = rows.judged(*self._terms(drawn), np.array(STEPS))
-            right = partial(rows.right, judged, every=every)
+            judge = rows.judging(*self._terms(drawn), np.array(STEPS))
+            right = partial(rows.right, judge, every=every)
             among = self._together(drawn)
             drawn.append(noise.walk(*self.proposal(right, among, terms.rate(1, epsilon))))
         return drawn
