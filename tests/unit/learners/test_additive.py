@@ -317,6 +317,7 @@ def test_what_is_drawn_is_bounded_in_cells_work_and_what_floats_bear():
         ("d", 60),
     ]
     assert mends.columns == 3
+    assert mends.shares[:2] == (2000, 3000)  # of three labels
     choices = 5  # each, and n with both of the others
     rows = WORKS[3] // (12 * choices)
     assert len(mends_of(rows, schema, 0.1).shares) == 12 + 1
