@@ -80,7 +80,7 @@ class Additive(Learner):
     two more rounds if there are uneven ones, which are cut by these; see
     :func:`~bocage.learners.cutting.count_spreads`. What is left pays for one release of all tables,
     whose proof is that of :class:`~bocage.private.additive.AdditiveFit`: to it, cuts are public. Where
-    the number of rows allows it, up to 60 % of that pay for tables of up to three attributes that mend
+    the number of rows allows it, up to 60 % of that pay for tables of several attributes that mend
     what the others get wrong, each from one draw, see :class:`~bocage.private.mending.Mending`; the
     others have what is left then. Sequential composition of all of these.
     """

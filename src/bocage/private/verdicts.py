@@ -129,7 +129,7 @@ def count_verdicts(
         largest, before = max(largest, before - start), start
     sets = np.zeros((4, largest), np.int32)  # close together: they stay in the cache
     for b in range(len(blocks)):
-        last, start = blocks[b, -2] * 1, blocks[b, -1] * width
+        last, start = blocks[b, -2], blocks[b, -1] * width
         end = blocks[b + 1, -1] * width if b + 1 < len(blocks) else len(counts)
         if not known[last]:
             known[last] = True
