@@ -12,6 +12,12 @@ from privacy.test_learners_loss import CLASS, EPSILON, NOMINAL, SLACK, scripts, 
 ONE = Schema("one", (Categorical("a", ("u", "v")),), CLASS)
 
 
+@pytest.fixture(autouse=True)
+def _no_ladders(monkeypatch):
+    """They are enumerated elsewhere."""
+    monkeypatch.setattr("bocage.learners.laddering.SIZES", ())
+
+
 def test_points_with_counted_rows_lose_epsilon_and_no_more():
     # The noisy number of rows is scripted far below or far above (rows are counted by points too).
     worst = worst_loss(PointSystem(), ONE, most=1)

@@ -27,6 +27,12 @@ THREE = Schema("three", (Categorical("a", ("t", "u", "v")), Categorical("b", ("u
 GRID = Schema("grid", (Numeric("x", lower=0, upper=3, step=1),), CLASS)
 
 
+@pytest.fixture(autouse=True)
+def _trees_alone(monkeypatch):
+    """Ladders are enumerated elsewhere."""
+    monkeypatch.setattr("bocage.learners.laddering.SIZES", ())
+
+
 def test_a_drawn_tree_with_counted_rows_loses_epsilon_and_no_more():
     # The noisy number of rows is scripted far below (two levels are drawn) or far above (counts too).
     worst = worst_loss(ReadableTree(), NOMINAL, most=1)

@@ -12,12 +12,13 @@ import numpy as np
 from bocage.epsilon import Epsilon
 from bocage.learners.base import label_of
 from bocage.learners.frontier import OpenNode
+from bocage.learners.laddering import tree_of
 from bocage.learners.sizing import largest, room
 from bocage.learners.smoothing import smoothed
 from bocage.model import Tree, TreeBuilder
 from bocage.model.runs import Cuts
 from bocage.model.shape import MOST_ENTRIES, MOST_NODES
-from bocage.private import MOST_DEPTH, Drawn, Level, Paths, Sheet, Systems
+from bocage.private import MOST_DEPTH, Drawn, Ladder, Ladders, Level, Paths, Sheet, Systems
 from bocage.schema import Attribute, Categorical, Numeric, Schema
 
 WORK = 2**28  # visits of a row or of a leaf that a draw may take: less than a second
@@ -109,8 +110,8 @@ class Crowns:
     cuts: dict[str, Cuts]
     most: float  # leaves of the whole tree
     spare: Epsilon | None  # for counts of the leaves
-    systems: Systems | None = None  # of points, beside the trees that the root may grow
-    sheet: Sheet | None = None  # the one that was drawn instead of a tree
+    others: Sequence[Ladders | Systems] = ()  # beside the trees that the root may grow
+    sheet: Sheet | None = None  # the point system that was drawn instead of a tree
     left: int = field(init=False)  # nodes that fit into the model
 
     def __post_init__(self) -> None:
@@ -123,14 +124,14 @@ class Crowns:
         among = [tip.here.wide_candidates(schema, grid, self.cuts) for tip in tips]
         room = [max(int(self.most / tip.branches), 1) for tip in tips]
         label = label_of(schema).name
-        if self.systems is None:
+        if not self.others:
             drawn = ended.trees(among, label, depth, room, ended.remaining())
         else:
-            found = ended.tree_or_points(among[0], label, depth, room[0], self.systems)
+            found = ended.one_of(among[0], label, depth, room[0], self.others)
             if isinstance(found, Sheet):
                 self.sheet = found
                 return
-            drawn = [found]
+            drawn = [tree_of(found, schema) if isinstance(found, Ladder) else found]
         while sum(map(_nodes, drawn)) > self.left:  # next to impossible: a model has its limits
             depth -= 1
             drawn = [_shallow(one, depth) for one in drawn]

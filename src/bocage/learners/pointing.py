@@ -35,7 +35,7 @@ def systems_of(
 ) -> Systems | None:
     """Systems of as many attributes as work and data allow, with rich patterns where so many may
     have them; None if no attribute has few enough values."""
-    blocks = tuple(_block(schema[name], spreads) for name in names)
+    blocks = tuple(block_of(schema[name], spreads) for name in names)
     blocks = tuple(block for block in blocks if 1 < block.size <= MOST_CELLS)
     if not blocks:
         return None
@@ -44,7 +44,8 @@ def systems_of(
     return Systems(blocks, most, rich=fewer >= most)
 
 
-def _block(column: Attribute, spreads: Spreads) -> Block:
+def block_of(column: Attribute, spreads: Spreads) -> Block:
+    """A column with few cells: its values, or runs of its codes."""
     cells = column.cells if isinstance(column, Categorical) else min(CELLS, column.cells)
     cuts = spreads.cuts(column.name, cells)
     return Block((column.name,), (cells,), (cells,), (cuts,) if cuts else ())

@@ -19,6 +19,7 @@ from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
 from bocage.learners.cutting import Spreads, count_spreads
 from bocage.learners.drawing import Crowns, Extent, Reach
 from bocage.learners.frontier import OpenNode
+from bocage.learners.laddering import ladders_of
 from bocage.learners.plan import Plan, Step
 from bocage.learners.pointing import pointed, systems_of
 from bocage.learners.sizing import arities
@@ -32,10 +33,12 @@ from bocage.private import (
     Criterion,
     EpsilonLike,
     IntArray,
+    Ladders,
     Level,
     Paths,
     PrivateTable,
     Selection,
+    Systems,
     criterion_named,
     needs,
 )
@@ -163,6 +166,16 @@ class ReadableTree(Learner):
             reach = replace(reach, depth=min(reach.depth, max(ceil(log(room, average) - 1e-9), 1)))
         return _Rule(schema, rows, most, average, leaf, reach)
 
+    def _others(
+        self, schema: Schema, rows: int, epsilon: Epsilon, spreads: Spreads
+    ) -> list[Ladders | Systems]:
+        """What is drawn among beside trees, where all of a tree is drawn."""
+        names, found = self.check(schema), list[Ladders | Systems | None]()
+        found.append(ladders_of(schema, names, rows, epsilon, spreads, self.leaves))
+        if self.points and label_of(schema).cells <= POINTED:
+            found.append(systems_of(schema, names, rows, float(epsilon), spreads))
+        return [one for one in found if one is not None]
+
     def fit(
         self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
     ) -> Tree | AdditiveModel:
@@ -186,11 +199,8 @@ class ReadableTree(Learner):
             if rows * float(left) >= LEAF_COUNTS:
                 left, spare = left.split(COUNTING)
             rule = replace(rule, leaf=left.split(KEPT)[1])
-            systems = None
-            few = label.cells <= POINTED
-            if self.points and few and rule.levels(1) < 1:  # all of the tree is drawn
-                systems = systems_of(schema, self.check(schema), rows, float(left), spreads)
-            leaves = Crowns(tree, reach, cuts, rule.most, spare, systems)
+            others = self._others(schema, rows, left, spreads) if rule.levels(1) < 1 else []
+            leaves = Crowns(tree, reach, cuts, rule.most, spare, others)
         paths: Paths | None = start.paths(left)
         open_ = [_Open(OpenNode(tree.root, self.check(schema)))]
         progress(1, 3)

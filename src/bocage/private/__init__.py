@@ -9,6 +9,7 @@ from bocage.private.choose import Candidate
 from bocage.private.criteria import CRITERIA, Criterion, Doubled, criterion_named
 from bocage.private.design import Block
 from bocage.private.ground import Drawn
+from bocage.private.ladders import Ladder, Ladders
 from bocage.private.level import Level
 from bocage.private.owner import ProtectedTable, protect, study
 from bocage.private.partition import PrivatePartition
@@ -33,6 +34,8 @@ __all__ = [
     "IntArray",
     "Item",
     "Kind",
+    "Ladder",
+    "Ladders",
     "Level",
     "Paths",
     "PrivatePartition",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bocage.engine.counting import workers
 from bocage.private import residuals
-from bocage.private.design import Design
+from bocage.private.design import Block, Design
 from bocage.schema import Schema
 
 Chunk = tuple[NDArray[Any], NDArray[Any]]  # cells of the terms, one line each; labels
@@ -182,6 +182,16 @@ class CellRows:
                     for name, size, table in zip(block.columns, block.cells, lookup, strict=True):
                         residuals.look_up(codes[lines[name]], table, size, cell)
                 yield cells, np.ascontiguousarray(codes[-1])
+
+
+def cells_of(
+    read: Callable[[], Iterator[NDArray[np.uint16]]], blocks: tuple[Block, ...], schema: Schema
+) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+    """All rows as the cells of single columns, at most 256 of each, and their labels."""
+    rows = list(CellRows(read, Design(blocks, 2), schema).chunks())
+    none = np.zeros((len(blocks), 0), np.uint8), np.zeros(0, np.uint16)
+    cells, labels = (np.concatenate(part, axis=-1) for part in zip(none, *rows, strict=True))
+    return cells.astype(np.uint8), labels
 
 
 def _each(work: Callable[[S], T], chunks: Iterator[S]) -> Iterator[T]:

@@ -1,4 +1,4 @@
-"""A tree or a point system, whichever: one draw among all of both."""
+"""A tree, a ladder or a point system, whichever: one draw among all of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Noise, Walked
 from bocage.plan import Question
+from bocage.private.climbs import DrawnLadders
 from bocage.private.ground import Drawn
+from bocage.private.ladders import Ladder
 from bocage.private.points import DrawnPoints
 from bocage.private.query import Fit, Place, Terms
 from bocage.private.systems import Sheet
@@ -24,63 +26,69 @@ if TYPE_CHECKING:
     from bocage.mechanisms import Steps
 
 Read = Callable[[], Iterator[NDArray[np.uint16]]]
+Outcome = Drawn | Ladder | Sheet
 
 
 @dataclass(frozen=True)
-class TreeOrPoints(Fit["Drawn | Sheet"]):
-    """What :class:`DrawnTrees` of one cell or :class:`DrawnPoints` would draw.
+class OneOf(Fit[Outcome]):
+    """What :class:`DrawnTrees` of one cell, :class:`DrawnLadders` or :class:`DrawnPoints` would draw.
 
-    Before any row is seen, both are equally likely.
+    Before any row is seen, all that are there are equally likely.
 
     Privacy
     -------
-    The scores of both are the rows predicted right: monotone, range 1, over the outcomes of both together. So
+    The scores of all are the rows predicted right: monotone, range 1, over the outcomes of all together. So
     one exponential mechanism with rate epsilon among them all costs epsilon, and the choice between the
-    two costs nothing more.
+    kinds costs nothing more.
     """
 
     trees: DrawnTrees
-    points: DrawnPoints
+    others: tuple[DrawnLadders | DrawnPoints, ...]
 
     @property
     def epsilon(self) -> Epsilon:  # type: ignore[override] # it follows from the others
-        return self.points.epsilon
+        return self.trees.epsilon
+
+    @property
+    def _fits(self) -> tuple[DrawnTrees | DrawnLadders | DrawnPoints, ...]:
+        return (self.trees, *self.others)
 
     def words(self) -> str:
-        return f"{self.trees.words()}, or {self.points.words()}"
+        return ", or ".join(fit.words() for fit in self._fits)
 
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, columns=self._names)
 
     @property
     def _names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.trees.names, *self.points.names)))
+        return tuple(dict.fromkeys(name for fit in self._fits for name in fit.names))
 
     def check(self, terms: Terms, place: Place) -> None:
-        if self.trees.cells.count != 1 or self.trees.epsilon != self.points.epsilon:
-            raise PlanError("a tree or points are drawn for one cell, both for the same epsilon.")
-        if self.trees.label != self.points.label:
-            raise PlanError("a tree and points are drawn for the same label.")
-        self.trees.check(terms, place)
-        self.points.check(terms, place)
+        if self.trees.cells.count != 1 or {fit.epsilon for fit in self._fits} != {self.epsilon}:
+            raise PlanError("one of several is drawn for one cell, all for the same epsilon.")
+        if len({fit.label for fit in self._fits}) > 1:
+            raise PlanError("one of several is drawn for the same label.")
+        for fit in self._fits:
+            fit.check(terms, place)
         self.question(place).check(terms.schema)
 
     def rehearse(self, noise: Noise) -> None:
-        self.points.rehearse(noise)
+        self.trees.rehearse(noise)
 
-    def run(self, read: Read, terms: Terms, noise: Noise) -> Drawn | Sheet:
-        batches, fits = [*read()], (self.trees, self.points)
-        proposals = [fit.proposal(self._reader(batches, fit.names), terms) for fit in fits]
+    def run(self, read: Read, terms: Terms, noise: Noise) -> Outcome:
+        batches = [*read()]
+        proposals = [fit.proposal(self._reader(batches, fit.names), terms) for fit in self._fits]
         totals = np.array([total for _, _, total in proposals])
 
-        def walk(steps: Steps) -> Walked[Drawn | Sheet]:
+        def walk(steps: Steps) -> Walked[Outcome]:
             found = proposals[steps.choose(totals)][0](steps)
             odds, out_of = found.odds
-            return Walked(found.outcome, found.score, (odds, 2 * out_of))
+            return Walked(found.outcome, found.score, (odds, len(proposals) * out_of))
 
-        return noise.walk(walk, proposals[0][1], float(np.logaddexp.reduce(totals)) - log(2))
+        total = float(np.logaddexp.reduce(totals)) - log(len(proposals))
+        return noise.walk(walk, proposals[0][1], total)
 
     def _reader(self, batches: list[NDArray[np.uint16]], names: tuple[str, ...]) -> Read:
-        """The rows with the columns of one of the two."""
+        """The rows with the columns of one of them."""
         lines = [self._names.index(name) for name in names]
         return lambda: (batch[lines] for batch in batches)

@@ -17,15 +17,17 @@ from bocage.plan import Question, Tally
 from bocage.plan.question import MOST_COUNTERS
 from bocage.plan.splits import Split, arity_of
 from bocage.private.choose import Candidate, Choose, Mode
+from bocage.private.climbs import DrawnLadders
 from bocage.private.count import MOST_COUNTS, Counts
 from bocage.private.criteria import Criterion, criterion_named
 from bocage.private.desk import LiveDesk
-from bocage.private.either import TreeOrPoints
+from bocage.private.either import OneOf, Outcome
 from bocage.private.ground import Drawn
+from bocage.private.ladders import Ladders
 from bocage.private.level import split_nodes
 from bocage.private.points import DrawnPoints
 from bocage.private.query import IntArray, Place, Query, Terms
-from bocage.private.systems import Sheet, Systems
+from bocage.private.systems import Systems
 from bocage.private.trees import DrawnTrees
 from bocage.schema import Schema
 
@@ -118,15 +120,26 @@ class Paths:
         fit = DrawnTrees(self._place.cells, cells, label, depth, tuple(room), tuple(epsilons))
         return self._desk.fit(fit, self._place, _Purse(self._pay, every, self._payable(asked)))
 
-    def tree_or_points(
-        self, among: Sequence[Candidate], label: str, depth: int, room: int, systems: Systems
-    ) -> Drawn | Sheet:
-        """A whole tree or a point system for all that the only cell has left; see `TreeOrPoints`."""
+    def one_of(
+        self,
+        among: Sequence[Candidate],
+        label: str,
+        depth: int,
+        room: int,
+        others: Sequence[Ladders | Systems],
+    ) -> Outcome:
+        """A whole tree, or a ladder or point system, for all that the only cell has left; see `OneOf`."""
         (epsilon,) = self.remaining()
         trees = DrawnTrees(self._place.cells, (tuple(among),), label, depth, (room,), (epsilon,))
-        fit = TreeOrPoints(trees, DrawnPoints(systems, label, epsilon))
+        fits = [
+            DrawnLadders(other, label, epsilon)
+            if isinstance(other, Ladders)
+            else DrawnPoints(other, label, epsilon)
+            for other in others
+        ]
         asked = self._payable(np.array([epsilon.nano], np.int64))
-        return self._desk.fit(fit, self._place, _Purse(self._pay, slice(0, 1), asked))
+        purse = _Purse(self._pay, slice(0, 1), asked)
+        return self._desk.fit(OneOf(trees, tuple(fits)), self._place, purse)
 
     def split(self, splits: Sequence[Split]) -> Paths:
         """The children of all cells, in order, with what their parents have left."""

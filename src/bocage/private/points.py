@@ -17,7 +17,6 @@ from bocage.errors import PlanError
 from bocage.mechanisms import Noise
 from bocage.plan import Question
 from bocage.private import needs
-from bocage.private.design import Design
 from bocage.private.patterns import top_of
 from bocage.private.query import Fit, Place, Terms
 from bocage.private.systems import MOST_SUM, Family, Sheet, Systems
@@ -103,16 +102,14 @@ class DrawnPoints(Fit[Sheet]):
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms
     ) -> tuple[Walk[Sheet], Fraction, float]:
         """A walk, its rate, and about the logarithm of the sum over all systems."""
-        from bocage.private.cells import CellRows  # noqa: PLC0415 - a compiler
+        from bocage.private.cells import cells_of  # noqa: PLC0415 - a compiler
         from bocage.private.visiting import Visited  # noqa: PLC0415 - likewise
 
         schema, rate = terms.schema, terms.rate(1, self.epsilon)
-        family, blocks = self.family(schema), self.systems.blocks
-        rows = list(CellRows(read, Design(blocks, family.labels), schema).chunks())
-        none = np.zeros((len(blocks), 0), np.uint8), np.zeros(0, np.uint16)
-        cells, labels = (np.concatenate(part, axis=-1) for part in zip(none, *rows, strict=True))
+        family = self.family(schema)
+        cells, labels = cells_of(read, self.systems.blocks, schema)
         rates = rates_of(rate)
-        table = Visited(family, cells.astype(np.uint8), labels, tuple(map(float, rates)))
+        table = Visited(family, cells, labels, tuple(map(float, rates)))
 
         def propose(one: Fraction) -> tuple[Walk[Sheet], Fraction, float]:
             at = rates.index(one)

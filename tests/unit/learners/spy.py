@@ -16,7 +16,7 @@ from bocage.plan import Cells
 from bocage.private.choose import Choose
 from bocage.private.criteria import Doubled
 from bocage.private.desk import LiveDesk
-from bocage.private.either import TreeOrPoints
+from bocage.private.either import OneOf
 from bocage.private.ensemble import Ensemble
 from bocage.private.histograms import Histograms
 from bocage.private.paths import CountsOfEach, ModeOfEach
@@ -92,7 +92,7 @@ class Draw:
             return sum(terms.steps / s for s in self.scales[first : first + sizes[cell]])
         if isinstance(self.query, ModeOfEach):
             return self.rates[cell] * terms.steps
-        if isinstance(self.query, DrawnTrees | DrawnPoints | TreeOrPoints):
+        if isinstance(self.query, DrawnTrees | DrawnPoints | OneOf):
             own = getattr(self.query, "each", (self.query.epsilon,))[cell]
             tempered = len(rates_of(terms.rate(1, own))) > 1  # scores are counted in units then
             return self.rates[cell] * (UNITS if tempered else 1) * terms.steps

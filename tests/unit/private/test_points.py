@@ -19,7 +19,7 @@ from bocage.mechanisms import Adjacency
 from bocage.private import Block, Candidate, Sheet, Systems
 from bocage.private import points as module
 from bocage.private.desk import LiveDesk
-from bocage.private.either import TreeOrPoints
+from bocage.private.either import OneOf
 from bocage.private.ground import Drawn
 from bocage.private.patterns import MOST, patterns_of
 from bocage.private.points import DrawnPoints
@@ -205,9 +205,7 @@ def test_one_record_more_costs_epsilon_and_no_more(labels, adjacency):
 def either_of(records, labels=2, epsilon="1"):
     noise, epsilon = Listening(), Epsilon.of(epsilon)
     paths = level_of(records, labels, noise=noise).paths(epsilon)
-    drawn = paths.tree_or_points(
-        [Candidate("a"), Candidate("b")], "label", 1, 2, Systems(BLOCKS, 2)
-    )
+    drawn = paths.one_of([Candidate("a"), Candidate("b")], "label", 1, 2, [Systems(BLOCKS, 2)])
     return drawn, noise.proposals[0]
 
 
@@ -233,13 +231,13 @@ def test_what_only_a_tree_can_say_is_said_by_a_tree_and_a_sum_by_points():
     trees = [Candidate("a"), Candidate("b")]
     for records, kind in ((xor, Drawn), ([(a, b, n, int(a + b + n // 2 >= 3)) for a, b, n, _ in kinds(1)] * 20, Sheet)):  # fmt: skip
         paths = level_of(records, noise=Listening()).paths(Epsilon.of(1))
-        drawn = paths.tree_or_points(trees, "label", 2, 8, Systems(BLOCKS, 3))
+        drawn = paths.one_of(trees, "label", 2, 8, [Systems(BLOCKS, 3)])
         assert isinstance(drawn, kind)
 
 
 def test_a_tree_or_points_cost_the_path_all_that_it_has_left():
     paths = level_of(some(2, 1, 20)).paths(Epsilon.of("0.5"))
-    paths.tree_or_points([Candidate("a")], "label", 1, 2, Systems(BLOCKS, 1))
+    paths.one_of([Candidate("a")], "label", 1, 2, [Systems(BLOCKS, 1)])
     assert [str(left) for left in paths.remaining()] == ["0"]
 
 
@@ -247,7 +245,7 @@ def test_points_read_all_rows_and_are_refused_where_a_part_of_them_pays():
     paths, level = level_of(some(2, 1, 20)).paths(Epsilon.of(1)), level_of(some(2, 1, 20))
     here, _ = paths.split([("a", None)]).part([0])
     with pytest.raises(PlanError, match="before it is split"):
-        here.tree_or_points([Candidate("b")], "label", 1, 2, Systems(BLOCKS, 1))
+        here.one_of([Candidate("b")], "label", 1, 2, [Systems(BLOCKS, 1)])
     assert [str(left) for left in here.remaining()] == ["1"]
     below = level.split([("a", None)])
     for ask in (
@@ -307,6 +305,4 @@ def test_a_tree_and_points_of_different_prices_are_refused():
     trees = DrawnTrees(place.cells, ((Candidate("a"),),), "label", 1, (1,), (Epsilon.of(1),))
     terms = Terms(schema_of(), Adjacency.ADD_REMOVE)
     with pytest.raises(PlanError, match="same epsilon"):
-        TreeOrPoints(trees, DrawnPoints(Systems(BLOCKS, 1), "label", Epsilon.of(2))).check(
-            terms, place
-        )
+        OneOf(trees, (DrawnPoints(Systems(BLOCKS, 1), "label", Epsilon.of(2)),)).check(terms, place)
