@@ -29,6 +29,7 @@ def ladders_of(
     rows: int,
     epsilon: Epsilon,
     spreads: Spreads,
+    *,
     leaves: int = LEAVES,
 ) -> Ladders | None:
     """Ladders of as many attributes and points as the work allows; None if it allows none.

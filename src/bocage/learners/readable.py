@@ -171,7 +171,7 @@ class ReadableTree(Learner):
     ) -> list[Ladders | Systems]:
         """What is drawn among beside trees, where all of a tree is drawn."""
         names, found = self.check(schema), list[Ladders | Systems | None]()
-        found.append(ladders_of(schema, names, rows, epsilon, spreads, self.leaves))
+        found.append(ladders_of(schema, names, rows, epsilon, spreads, leaves=self.leaves))
         if self.points and label_of(schema).cells <= POINTED:
             found.append(systems_of(schema, names, rows, float(epsilon), spreads))
         return [one for one in found if one is not None]

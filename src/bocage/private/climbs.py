@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
-from bocage.mechanisms import Noise
-from bocage.plan import Question
-from bocage.private import needs
+from bocage.private.design import Block
 from bocage.private.ladders import Ladder, Ladders
-from bocage.private.query import Fit, Place, Terms
-from bocage.private.tempered import rates_of, tempered
+from bocage.private.query import Place, Terms
+from bocage.private.whole import DrawnOnce
+from bocage.schema import Schema
 
 if TYPE_CHECKING:
-    from bocage.mechanisms import Walk
+    from bocage.private.climbing import Climbed
 
 MOST_FRAMES, MOST_SYSTEMS, MOST_LEAVES = 2**15, 2**20, 2**13
 
 
 @dataclass(frozen=True)
-class DrawnLadders(Fit[Ladder]):
+class DrawnLadders(DrawnOnce[Ladder]):
     """One of all ladders.
 
     The score of a ladder is the number of rows that it predicts right. Before any row is seen, all numbers of
@@ -49,29 +44,18 @@ class DrawnLadders(Fit[Ladder]):
     """
 
     ladders: Ladders
-    label: str
-    epsilon: Epsilon
 
     def words(self) -> str:
         return f"a ladder of up to {self.ladders.most} columns for {self.label}"
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The columns in the order in which they are read."""
-        return (*(block.columns[0] for block in self.ladders.blocks), self.label)
-
-    def question(self, place: Place) -> Question:
-        return Question(place.cells, place.where, columns=self.names)
+    def blocks(self) -> tuple[Block, ...]:
+        return self.ladders.blocks
 
     def check(self, terms: Terms, place: Place) -> None:
-        if place.cells.nodes:  # all rows are read
-            raise PlanError("a ladder is drawn for a whole table, before it is split.")
-        schema, own = terms.schema, self.ladders
-        for block in own.blocks:
-            block.check(schema)
-        if any(len(b.columns) > 1 for b in own.blocks) or len({*self.names}) <= len(own.blocks):
-            raise PlanError("single columns other than the label make a ladder, each once.")
-        if schema[self.label].cells < 2:
+        super().check(terms, place)
+        own = self.ladders
+        if terms.schema[self.label].cells < 2:
             raise PlanError("a ladder tells two labels apart, or more.")
         if own.most < 1 or own.top < 1 or own.leaves > MOST_LEAVES:
             raise PlanError(
@@ -83,30 +67,14 @@ class DrawnLadders(Fit[Ladder]):
                 f"ladders are of 1 to {MOST_FRAMES} choices of columns, each with {MOST_SYSTEMS} "
                 "choices of points at most."
             )
-        self.question(place).check(schema)
 
-    def rehearse(self, noise: Noise) -> None:
-        needs.walks(noise)
+    def weigh(
+        self,
+        cells: NDArray[np.uint8],
+        labels: NDArray[Any],
+        schema: Schema,
+        rates: tuple[float, ...],
+    ) -> Climbed:
+        from bocage.private.climbing import Climbed  # noqa: PLC0415 - a compiler
 
-    def run(
-        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
-    ) -> Ladder:
-        return noise.walk(*self.proposal(read, terms))
-
-    def proposal(
-        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms
-    ) -> tuple[Walk[Ladder], Fraction, float]:
-        """A walk, its rate, and about the logarithm of the sum over all ladders."""
-        from bocage.private.cells import cells_of  # noqa: PLC0415 - a compiler
-        from bocage.private.climbing import Climbed  # noqa: PLC0415 - likewise
-
-        rate, classes = terms.rate(1, self.epsilon), terms.schema[self.label].cells
-        cells, labels = cells_of(read, self.ladders.blocks, terms.schema)
-        rates = rates_of(rate)
-        table = Climbed(self.ladders, cells, labels, classes, tuple(map(float, rates)))
-
-        def propose(one: Fraction) -> tuple[Walk[Ladder], Fraction, float]:
-            at = rates.index(one)
-            return partial(table.walk, at), one, float(np.logaddexp.reduce(table.weights[at]))
-
-        return tempered(propose, len(labels), classes, rate)
+        return Climbed(self.ladders, cells, labels, schema[self.label].cells, rates)

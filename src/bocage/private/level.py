@@ -222,7 +222,7 @@ class Level:
 
     def points(self, systems: Systems, label: str, epsilon: Epsilon) -> Sheet:
         """A point system, drawn at once; see :class:`DrawnPoints`."""
-        return self._desk.fit(DrawnPoints(systems, label, epsilon), self._place, self._account)
+        return self._desk.fit(DrawnPoints(label, epsilon, systems), self._place, self._account)
 
     def scored(self, sheet: Sheet, label: str, epsilon: Epsilon) -> IntArray:
         """Noisy counts of the rows by points and label; see :class:`ScoredCounts`."""

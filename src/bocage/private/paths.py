@@ -132,9 +132,9 @@ class Paths:
         (epsilon,) = self.remaining()
         trees = DrawnTrees(self._place.cells, (tuple(among),), label, depth, (room,), (epsilon,))
         fits = [
-            DrawnLadders(other, label, epsilon)
+            DrawnLadders(label, epsilon, other)
             if isinstance(other, Ladders)
-            else DrawnPoints(other, label, epsilon)
+            else DrawnPoints(label, epsilon, other)
             for other in others
         ]
         asked = self._payable(np.array([epsilon.nano], np.int64))

@@ -25,7 +25,7 @@ from unit.private.test_trees import every_walk
 
 def proposal(records, labels, ladders, *, epsilon="0.75", adjacency=Adjacency.ADD_REMOVE):
     matrix = np.array(records, np.uint16).reshape(-1, 4).T
-    fit = DrawnLadders(ladders, "label", Epsilon.of(epsilon))
+    fit = DrawnLadders("label", Epsilon.of(epsilon), ladders)
     return fit.proposal(lambda: iter([matrix]), Terms(schema_of(labels), adjacency))
 
 

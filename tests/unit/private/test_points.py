@@ -305,4 +305,4 @@ def test_a_tree_and_points_of_different_prices_are_refused():
     trees = DrawnTrees(place.cells, ((Candidate("a"),),), "label", 1, (1,), (Epsilon.of(1),))
     terms = Terms(schema_of(), Adjacency.ADD_REMOVE)
     with pytest.raises(PlanError, match="same epsilon"):
-        OneOf(trees, (DrawnPoints(Systems(BLOCKS, 1), "label", Epsilon.of(2)),)).check(terms, place)
+        OneOf(trees, (DrawnPoints("label", Epsilon.of(2), Systems(BLOCKS, 1)),)).check(terms, place)

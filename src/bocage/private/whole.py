@@ -1,0 +1,102 @@
+"""What is drawn once for a whole table, from the cells of single columns: points, or a ladder."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bocage.epsilon import Epsilon
+from bocage.errors import PlanError
+from bocage.mechanisms import Noise
+from bocage.mechanisms.base import T
+from bocage.plan import Question
+from bocage.private import needs
+from bocage.private.design import Block
+from bocage.private.query import Fit, Place, Terms
+from bocage.private.tempered import rates_of, tempered
+from bocage.schema import Schema
+
+if TYPE_CHECKING:
+    from bocage.mechanisms import Steps, Walk, Walked
+
+
+class Weighed(Protocol[T]):
+    """All that could be drawn: at each rate the logarithms of some weights, which add up to the sum of all, and
+    a walk."""
+
+    weights: NDArray[np.float64]
+
+    def walk(self, rate: int, steps: Steps) -> Walked[T]: ...
+
+
+@dataclass(frozen=True)
+class DrawnOnce(Fit[T]):
+    """One outcome, by how many rows of the table it predicts right; see its kinds for the proof."""
+
+    label: str
+    epsilon: Epsilon
+
+    @property
+    @abstractmethod
+    def blocks(self) -> tuple[Block, ...]:
+        """The columns, with their cells."""
+
+    @abstractmethod
+    def weigh(
+        self,
+        cells: NDArray[np.uint8],
+        labels: NDArray[Any],
+        schema: Schema,
+        rates: tuple[float, ...],
+    ) -> Weighed[T]:
+        """Visit all that could be drawn."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns in the order in which they are read."""
+        return (*(block.columns[0] for block in self.blocks), self.label)
+
+    def question(self, place: Place) -> Question:
+        return Question(place.cells, place.where, columns=self.names)
+
+    def check(self, terms: Terms, place: Place) -> None:
+        if place.cells.nodes:  # all rows are read
+            raise PlanError(f"{self.words()}: drawn for a whole table, before it is split.")
+        for block in self.blocks:
+            block.check(terms.schema)
+        single = all(len(block.columns) == 1 for block in self.blocks)
+        if not single or len({*self.names}) <= len(self.blocks):
+            raise PlanError(f"{self.words()}: single columns other than the label, each once.")
+        self.question(place).check(terms.schema)
+
+    def rehearse(self, noise: Noise) -> None:
+        needs.walks(noise)
+
+    def run(
+        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
+    ) -> T:
+        return noise.walk(*self.proposal(read, terms))
+
+    def proposal(
+        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms
+    ) -> tuple[Walk[T], Fraction, float]:
+        """A walk, its rate, and about the logarithm of the sum over all outcomes."""
+        from bocage.private.cells import cells_of  # noqa: PLC0415 - a compiler
+
+        rate = terms.rate(1, self.epsilon)
+        cells, labels = cells_of(read, self.blocks, terms.schema)
+        rates = rates_of(rate)
+        table = self.weigh(cells, labels, terms.schema, tuple(map(float, rates)))
+
+        def propose(one: Fraction) -> tuple[Walk[T], Fraction, float]:
+            at = rates.index(one)
+            return partial(table.walk, at), one, float(np.logaddexp.reduce(table.weights[at]))
+
+        return tempered(propose, len(labels), terms.schema[self.label].cells, rate)
