@@ -12,7 +12,7 @@ import numpy as np
 from bocage.epsilon import Epsilon
 from bocage.learners.base import label_of
 from bocage.learners.frontier import OpenNode
-from bocage.learners.laddering import tree_of
+from bocage.learners.rungs import tree_of, words_of
 from bocage.learners.sizing import largest, room
 from bocage.learners.smoothing import smoothed
 from bocage.model import Tree, TreeBuilder
@@ -112,6 +112,7 @@ class Crowns:
     spare: Epsilon | None  # for counts of the leaves
     others: Sequence[Ladders | Systems] = ()  # beside the trees that the root may grow
     sheet: Sheet | None = None  # the point system that was drawn instead of a tree
+    notes: tuple[str, ...] = ()  # what the certificate says about a ladder
     left: int = field(init=False)  # nodes that fit into the model
 
     def __post_init__(self) -> None:
@@ -131,7 +132,10 @@ class Crowns:
             if isinstance(found, Sheet):
                 self.sheet = found
                 return
-            drawn = [tree_of(found, schema) if isinstance(found, Ladder) else found]
+            if isinstance(found, Ladder):
+                self.notes = tuple(words_of(found, schema))
+                found = tree_of(found, schema)
+            drawn = [found]
         while sum(map(_nodes, drawn)) > self.left:  # next to impossible: a model has its limits
             depth -= 1
             drawn = [_shallow(one, depth) for one in drawn]

@@ -95,8 +95,8 @@ class ReadableTree(Learner):
     attributes with many codes, and 2 to 10 % each for one or two more rounds if there are uneven ones,
     whose thresholds these give; see :func:`~bocage.learners.cutting.count_spreads`. At the end of a path a
     tree is drawn by how many rows it predicts right (monotone, range 1), see
-    :class:`~bocage.private.trees.DrawnTrees`, or a tree or a point system among all of both, see
-    :class:`~bocage.private.either.TreeOrPoints`; with 1000 records times epsilon or more, 5 % of epsilon are
+    :class:`~bocage.private.trees.DrawnTrees`, or, if that is the whole tree, a tree, a ladder or a point system among all of
+    these, see :class:`~bocage.private.either.OneOf`; with 1000 records times epsilon or more, 5 % of epsilon are
     left for counts of the leaves of the whole tree, or of rows by points (discrete Laplace, sensitivity 1). Where nothing is
     drawn, which depends on schema, number of rows and epsilon, a leaf is labeled by one permute-and-flip over its label
     counts (monotone, range 1), or counted likewise. Everything else is post-processing.
@@ -229,7 +229,8 @@ class ReadableTree(Learner):
                     for child in here.grow(tree, split, parents)
                 ]
         progress(2, 3)
-        certificate = self.certificate(start, plan)
+        notes = leaves.notes if isinstance(leaves, Crowns) else ()
+        certificate = self.certificate(start, plan, notes=notes)
         if isinstance(leaves, Crowns) and leaves.sheet is not None:
             model = pointed(start, leaves.sheet, leaves.spare, certificate)
             progress(3, 3)

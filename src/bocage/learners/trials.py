@@ -57,7 +57,9 @@ class Known:
         share = cast("PrivateTable", _Share(self.level))
         rows = max(int(self.counts.sum()), 10)
         learner = ReadableTree(rows, leaves, self.attributes, points=points)
-        return replace(learner.fit(share, epsilon), certificate=self.certificate)
+        model = learner.fit(share, epsilon)
+        notes = dict.fromkeys((*self.certificate.notes, *model.certificate.notes))
+        return replace(model, certificate=replace(self.certificate, notes=tuple(notes)))
 
     def choose(self, names: Sequence[str], epsilon: Epsilon) -> tuple[tuple[str], Epsilon]:
         """The learner whose trial is right most often, and what is left for it."""

@@ -14,7 +14,8 @@ from bocage import study
 from bocage.epsilon import Epsilon
 from bocage.learners import ReadableTree, laddering
 from bocage.learners.cutting import Spreads
-from bocage.learners.laddering import ladders_of, tree_of
+from bocage.learners.laddering import ladders_of
+from bocage.learners.rungs import tree_of, words_of
 from bocage.private import Block, Drawn, Ladder
 from bocage.schema import Categorical, Numeric, Schema
 
@@ -95,6 +96,27 @@ def test_a_tree_splits_only_where_something_differs():
     assert other == Drawn(-1, ("a", None), (tree, Drawn(1)))
 
 
+def test_a_ladder_is_told_in_words():
+    ladder = Ladder(
+        BLOCKS[0],
+        ((BLOCKS[1], (0, 1, 1)), (BLOCKS[2], (2, 2, 1, 0)), (BLOCKS[3], (0, 0, 0, 1))),
+        ((0, 0, 1, 2, 2, 0, 0), (1,) * 7),
+    )
+    assert list(words_of(ladder, SCHEMA)) == [
+        "The tree is a ladder: points add up, and their sum decides.",
+        "Points: 0 if b is p, 1 if b in q, r.",
+        "Points: 2 if n < 10, 1 if 10 ≤ n < 50, 0 if n ≥ 50.",
+        "Points: 0 if m < 6, 1 if m ≥ 6.",
+        "Where a is x: 0 to 1 points low, 2 points middle, 3 to 4 points high.",
+        "Where a is y: 0 to 4 points middle.",
+    ]
+    alone = Ladder(None, ((BLOCKS[1], (2, 1, 0)),), ((0, 1, 2),))
+    assert list(words_of(alone, SCHEMA))[1:] == [
+        "Points: 2 if b is p, 1 if b is q, 0 if b is r.",
+        "0 points low, 1 point middle, 2 points high.",
+    ]
+
+
 def test_sums_of_grades_behind_a_gate_are_found_with_few_records():
     rows, fresh = grades(1500), grades(2000, seed=2)
     with study(rows, GRADES) as table:
@@ -103,6 +125,7 @@ def test_sums_of_grades_behind_a_gate_are_found_with_few_records():
     # and what it may do without are cells of a gate that hardly a row is in.
     assert (model.predict(fresh) == np.array(fresh["verdict"])).mean() > 0.9
     assert model.certificate.learner == "readable"
+    assert "is a ladder" in model.certificate.notes[0]
 
 
 def test_how_many_attributes_climb_follows_from_public_numbers(monkeypatch):
