@@ -246,7 +246,7 @@ class ReadableTreeClassifier(PrivateClassifier):
         The public domain: a :class:`~bocage.Schema` or its file. Not needed for a PrivateTable.
     epsilon
         What a fit costs.
-    rows, leaves, attributes, drawn, points
+    rows, leaves, attributes, drawn, points, ladders
         As in :class:`~bocage.learners.ReadableTree`.
     """
 
@@ -262,6 +262,7 @@ class ReadableTreeClassifier(PrivateClassifier):
         attributes: Sequence[str] | None = None,
         drawn: bool = True,
         points: bool = False,
+        ladders: bool = True,
     ) -> None:
         self.schema = schema
         self.epsilon = epsilon
@@ -270,6 +271,7 @@ class ReadableTreeClassifier(PrivateClassifier):
         self.attributes = attributes
         self.drawn = drawn
         self.points = points
+        self.ladders = ladders
 
 
 class PointSystemClassifier(PrivateClassifier):

@@ -79,6 +79,9 @@ class ReadableTree(Learner):
     points
         Whether a point system may take the place of the tree, if it predicts more rows right: where
         the whole tree is drawn at once. The model is an :class:`~bocage.model.AdditiveModel` then.
+    ladders
+        Whether the tree may be a ladder, where it is drawn at once: points along the declared order of
+        values add up, and each sum has a label. It is more accurate where values have an order.
 
     Privacy
     -------
@@ -110,6 +113,7 @@ class ReadableTree(Learner):
     attributes: tuple[str, ...] | None = None
     drawn: bool = True
     points: bool = False
+    ladders: bool = True
 
     def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
         self.check(schema)
@@ -133,7 +137,7 @@ class ReadableTree(Learner):
                 raise LearnerError(
                     f"{self.name} needs {name} from {least} to {most}, not {value!r}."
                 )
-        for name in ("drawn", "points"):
+        for name in ("drawn", "points", "ladders"):
             if type(value := getattr(self, name)) is not bool:
                 raise LearnerError(f"{self.name} needs {name} to be True or False, not {value!r}.")
         return super().check(schema)
@@ -171,7 +175,8 @@ class ReadableTree(Learner):
     ) -> list[Ladders | Systems]:
         """What is drawn among beside trees, where all of a tree is drawn."""
         names, found = self.check(schema), list[Ladders | Systems | None]()
-        found.append(ladders_of(schema, names, rows, epsilon, spreads, leaves=self.leaves))
+        if self.ladders:
+            found.append(ladders_of(schema, names, rows, epsilon, spreads, leaves=self.leaves))
         if self.points and label_of(schema).cells <= POINTED:
             found.append(systems_of(schema, names, rows, float(epsilon), spreads))
         return [one for one in found if one is not None]

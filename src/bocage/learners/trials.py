@@ -43,7 +43,7 @@ class Known:
         """One of the learners, for a share of what is reserved."""
         level, counts, certificate = self.level, self.counts, self.certificate
         if name == TREE:
-            return self.grow(epsilon, points=True)
+            return self.grow(epsilon, others=True)
         if name == TABLES:
             fit = Additive(attributes=self.attributes).tables
             return fit(level, counts, epsilon, certificate, deviation=self.deviation)
@@ -51,12 +51,12 @@ class Known:
         return bayes.tables(level, counts, self.deviation**2, epsilon, certificate)
 
     def grow(
-        self, epsilon: Epsilon, leaves: int = ReadableTree.leaves, *, points: bool = False
+        self, epsilon: Epsilon, leaves: int = ReadableTree.leaves, *, others: bool = False
     ) -> Tree | AdditiveModel:
-        """A tree, or points if these may take its place."""
+        """A tree, or also a ladder or points if these may take its place."""
         share = cast("PrivateTable", _Share(self.level))
         rows = max(int(self.counts.sum()), 10)
-        learner = ReadableTree(rows, leaves, self.attributes, points=points)
+        learner = ReadableTree(rows, leaves, self.attributes, points=others, ladders=others)
         model = learner.fit(share, epsilon)
         notes = dict.fromkeys((*self.certificate.notes, *model.certificate.notes))
         return replace(model, certificate=replace(self.certificate, notes=tuple(notes)))

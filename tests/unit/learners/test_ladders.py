@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from bocage import study
 from bocage.epsilon import Epsilon
-from bocage.learners import ReadableTree, laddering
+from bocage.errors import LearnerError
+from bocage.learners import Auto, ReadableTree, laddering
 from bocage.learners.cutting import Spreads
 from bocage.learners.laddering import ladders_of
 from bocage.learners.rungs import tree_of, words_of
@@ -126,6 +127,10 @@ def test_sums_of_grades_behind_a_gate_are_found_with_few_records():
     assert (model.predict(fresh) == np.array(fresh["verdict"])).mean() > 0.9
     assert model.certificate.learner == "readable"
     assert "is a ladder" in model.certificate.notes[0]
+    with study(rows, GRADES) as table:
+        assert not ReadableTree(ladders=False).fit(table, "0.5").certificate.notes
+    with study(grades(800), GRADES) as table:  # more would be for tables
+        assert "is a ladder" in Auto().fit(table, "0.5").certificate.notes[0]
 
 
 def test_how_many_attributes_climb_follows_from_public_numbers(monkeypatch):
@@ -148,6 +153,11 @@ def test_wide_attributes_stay_out():
     found = ladders_of(both, ("w", "c"), 100, Epsilon.of(1), Spreads())
     assert [block.columns for block in found.blocks] == [("c",)]
     assert ladders_of(both, ("w",), 100, Epsilon.of(1), Spreads()) is None
+
+
+def test_a_wish_for_ladders_is_yes_or_no():
+    with pytest.raises(LearnerError, match="ladders to be True or False"):
+        ReadableTree(ladders=1).plan(GRADES, 1)
 
 
 @pytest.mark.parametrize("drawn", [True, False])
