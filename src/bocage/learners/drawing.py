@@ -111,6 +111,7 @@ class Crowns:
     most: float  # leaves of the whole tree
     spare: Epsilon | None  # for counts of the leaves
     others: Sequence[Ladders | Systems] = ()  # beside the trees that the root may grow
+    favor: int = 0  # 2 to this power is by how much trees are likelier beforehand
     sheet: Sheet | None = None  # the point system that was drawn instead of a tree
     notes: tuple[str, ...] = ()  # what the certificate says about a ladder
     left: int = field(init=False)  # nodes that fit into the model
@@ -128,7 +129,7 @@ class Crowns:
         if not self.others:
             drawn = ended.trees(among, label, depth, room, ended.remaining())
         else:
-            found = ended.one_of(among[0], label, depth, room[0], self.others)
+            found = ended.one_of(among[0], label, depth, room[0], self.others, favor=self.favor)
             if isinstance(found, Sheet):
                 self.sheet = found
                 return

@@ -42,6 +42,7 @@ from bocage.private import (
     criterion_named,
     needs,
 )
+from bocage.private.either import MOST_FAVOR
 from bocage.private.needs import Need
 from bocage.schema import Numeric, Schema
 
@@ -54,6 +55,9 @@ KEPT = (1, 4)  # parts of epsilon: splits above these levels at most, the draw a
 LEAF_COUNTS = 1000  # records times epsilon from which on ...
 COUNTING = (19, 1)  # ... a part of epsilon counts the leaves of drawn trees
 POINTED = 4  # labels up to which a point system may take the place of a tree
+# Records times epsilon from which on a tree is likelier beforehand than what may take its place, and for how many more
+# by a factor of e.
+PLENTY, FAVORED = 500, 50
 GROWTH = 0.25  # a level gets more than the one above it by the branches to this power
 THRESHOLDS = 64  # of one numeric attribute that a node chooses from
 STRONG = 100  # records of a node times what it pays, from which on purity counts beside errors
@@ -205,7 +209,9 @@ class ReadableTree(Learner):
                 left, spare = left.split(COUNTING)
             rule = replace(rule, leaf=left.split(KEPT)[1])
             others = self._others(schema, rows, left, spreads) if rule.levels(1) < 1 else []
-            leaves = Crowns(tree, reach, cuts, rule.most, spare, others)
+            leaves = Crowns(
+                tree, reach, cuts, rule.most, spare, others, favor_of(rows * float(left))
+            )
         paths: Paths | None = start.paths(left)
         open_ = [_Open(OpenNode(tree.root, self.check(schema)))]
         progress(1, 3)
@@ -246,6 +252,15 @@ class ReadableTree(Learner):
             grown = leaves.counted(grown, start)
         progress(3, 3)
         return grown
+
+
+def favor_of(support: float) -> int:
+    """How often a tree is twice as likely beforehand as a ladder or points, by records times epsilon.
+
+    The weight of a kind is that of all its outcomes together, the good and the many. A tree of many leaves is one of very
+    many, and loses against a rougher ladder that is one of few, long after it would predict better.
+    """
+    return min(max(round((support - PLENTY) / (FAVORED * log(2))), 0), MOST_FAVOR)
 
 
 @dataclass(frozen=True)

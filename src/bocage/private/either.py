@@ -27,23 +27,25 @@ if TYPE_CHECKING:
 
 Read = Callable[[], Iterator[NDArray[np.uint16]]]
 Outcome = Drawn | Ladder | Sheet
+MOST_FAVOR = 512
 
 
 @dataclass(frozen=True)
 class OneOf(Fit[Outcome]):
     """What :class:`DrawnTrees` of one cell, :class:`DrawnLadders` or :class:`DrawnPoints` would draw.
 
-    Before any row is seen, all that are there are equally likely.
+    Before any row is seen, a tree is 2**favor times as likely as each of the others.
 
     Privacy
     -------
     The scores of all are the rows predicted right: monotone, range 1, over the outcomes of all together. So
     one exponential mechanism with rate epsilon among them all costs epsilon, and the choice between the
-    kinds costs nothing more.
+    kinds costs nothing more. How likely each kind is beforehand is public.
     """
 
     trees: DrawnTrees
     others: tuple[DrawnLadders | DrawnPoints, ...]
+    favor: int = 0
 
     @property
     def epsilon(self) -> Epsilon:  # type: ignore[override] # it follows from the others
@@ -68,6 +70,8 @@ class OneOf(Fit[Outcome]):
             raise PlanError("one of several is drawn for one cell, all for the same epsilon.")
         if len({fit.label for fit in self._fits}) > 1:
             raise PlanError("one of several is drawn for the same label.")
+        if not 0 <= self.favor <= MOST_FAVOR:
+            raise PlanError(f"trees are favored by 0 to {MOST_FAVOR}, not {self.favor}.")
         for fit in self._fits:
             fit.check(terms, place)
         self.question(place).check(terms.schema)
@@ -78,14 +82,18 @@ class OneOf(Fit[Outcome]):
     def run(self, read: Read, terms: Terms, noise: Noise) -> Outcome:
         batches = [*read()]
         proposals = [fit.proposal(self._reader(batches, fit.names), terms) for fit in self._fits]
-        totals = np.array([total for _, _, total in proposals])
+        shares = [2**self.favor] + [1] * len(self.others)
+        totals = np.array(
+            [total + log(share) for (*_, total), share in zip(proposals, shares, strict=True)]
+        )
 
         def walk(steps: Steps) -> Walked[Outcome]:
-            found = proposals[steps.choose(totals)][0](steps)
+            place = steps.choose(totals)
+            found = proposals[place][0](steps)
             odds, out_of = found.odds
-            return Walked(found.outcome, found.score, (odds, len(proposals) * out_of))
+            return Walked(found.outcome, found.score, (shares[place] * odds, sum(shares) * out_of))
 
-        total = float(np.logaddexp.reduce(totals)) - log(len(proposals))
+        total = float(np.logaddexp.reduce(totals)) - log(sum(shares))
         return noise.walk(walk, proposals[0][1], total)
 
     def _reader(self, batches: list[NDArray[np.uint16]], names: tuple[str, ...]) -> Read:

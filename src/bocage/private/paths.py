@@ -127,6 +127,8 @@ class Paths:
         depth: int,
         room: int,
         others: Sequence[Ladders | Systems],
+        *,
+        favor: int = 0,
     ) -> Outcome:
         """A whole tree, or a ladder or point system, for all that the only cell has left; see `OneOf`."""
         (epsilon,) = self.remaining()
@@ -139,7 +141,7 @@ class Paths:
         ]
         asked = self._payable(np.array([epsilon.nano], np.int64))
         purse = _Purse(self._pay, slice(0, 1), asked)
-        return self._desk.fit(OneOf(trees, tuple(fits)), self._place, purse)
+        return self._desk.fit(OneOf(trees, tuple(fits), favor), self._place, purse)
 
     def split(self, splits: Sequence[Split]) -> Paths:
         """The children of all cells, in order, with what their parents have left."""

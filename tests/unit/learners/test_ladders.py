@@ -16,6 +16,7 @@ from bocage.errors import LearnerError
 from bocage.learners import Auto, ReadableTree, laddering
 from bocage.learners.cutting import Spreads
 from bocage.learners.laddering import ladders_of
+from bocage.learners.readable import favor_of
 from bocage.learners.rungs import tree_of, words_of
 from bocage.private import Block, Drawn, Ladder
 from bocage.schema import Categorical, Numeric, Schema
@@ -145,6 +146,10 @@ def test_how_many_attributes_climb_follows_from_public_numbers(monkeypatch):
     monkeypatch.setattr(laddering, "WORK", 2e7)
     few, many = ladders(1000), ladders(1000, epsilon="3")  # rates are tried beside a large one
     assert (few.most, few.top) > (many.most, many.top)
+
+
+def test_trees_are_favored_where_records_are_plenty():
+    assert [favor_of(support) for support in (0, 500, 535, 1193, 1e9)] == [0, 0, 1, 20, 512]
 
 
 def test_wide_attributes_stay_out():

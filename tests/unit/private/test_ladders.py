@@ -133,16 +133,17 @@ def test_one_record_more_costs_epsilon_and_no_more(adjacency):
     assert max(hasty) > 1.5  # twice the rate would be caught
 
 
-def test_a_tree_a_ladder_or_points_are_drawn_as_one_of_all():
+@pytest.mark.parametrize("favor", [0, 3])
+def test_a_tree_a_ladder_or_points_are_drawn_as_one_of_all(favor):
     records, noise = some(2, 3, 9), Listening()
     paths = level_of(records, noise=noise).paths(Epsilon.of(1))
     others = [Ladders(BLOCKS, 1, 1, 64), Systems(BLOCKS, 1)]
-    paths.one_of([Candidate("a"), Candidate("b")], "label", 1, 2, others)
+    paths.one_of([Candidate("a"), Candidate("b")], "label", 1, 2, others, favor=favor)
     ((walk, rate, total),) = noise.proposals
     every = list(every_walk(walk))
-    for kind in (Drawn, Ladder, Sheet):
+    for kind, share in ((Drawn, 2**favor), (Ladder, 1), (Sheet, 1)):
         own = [w for w, _ in every if isinstance(w.outcome, kind)]
-        assert sum(Fraction(*w.odds) for w in own) == Fraction(1, 3)
+        assert sum(Fraction(*w.odds) for w in own) == Fraction(share, 2**favor + 2)
     for walked, chance in every:
         weight = log(Fraction(*walked.odds)) + float(rate) * walked.score
         assert chance == pytest.approx(weight - total, abs=1e-9)
@@ -174,6 +175,11 @@ def test_what_cannot_be_drawn_is_refused_before_a_charge(monkeypatch):
         draw(Ladders(BLOCKS, 1, 1, 64), labels=1)
     with pytest.raises(PlanError, match="before it is split"):
         draw(Ladders(BLOCKS, 1, 1, 64), place=lambda all_: all_.split([("a", None)]).part([0])[0])
+    paths = level_of(some(2, 1, 20)).paths(Epsilon.of(1))
+    for favor in (-1, 513):
+        with pytest.raises(PlanError, match="favored by 0 to 512"):
+            paths.one_of([Candidate("a")], "label", 1, 2, [Ladders(BLOCKS, 1, 1, 64)], favor=favor)
+    assert [str(left) for left in paths.remaining()] == ["1"]
     for name in ("MOST_FRAMES", "MOST_SYSTEMS"):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, 1)
