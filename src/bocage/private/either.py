@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from math import log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from bocage.private.systems import Sheet
 from bocage.private.trees import DrawnTrees
 
 if TYPE_CHECKING:
-    from bocage.mechanisms import Steps
+    from bocage.mechanisms import Steps, Walk
 
 Read = Callable[[], Iterator[NDArray[np.uint16]]]
 Outcome = Drawn | Ladder | Sheet
@@ -52,27 +53,27 @@ class OneOf(Fit[Outcome]):
         return self.trees.epsilon
 
     @property
-    def _fits(self) -> tuple[DrawnTrees | DrawnLadders | DrawnPoints, ...]:
+    def fits(self) -> tuple[DrawnTrees | DrawnLadders | DrawnPoints, ...]:
         return (self.trees, *self.others)
 
     def words(self) -> str:
-        return ", or ".join(fit.words() for fit in self._fits)
+        return ", or ".join(fit.words() for fit in self.fits)
 
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, columns=self._names)
 
     @property
     def _names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for fit in self._fits for name in fit.names))
+        return tuple(dict.fromkeys(name for fit in self.fits for name in fit.names))
 
     def check(self, terms: Terms, place: Place) -> None:
-        if self.trees.cells.count != 1 or {fit.epsilon for fit in self._fits} != {self.epsilon}:
+        if self.trees.cells.count != 1 or {fit.epsilon for fit in self.fits} != {self.epsilon}:
             raise PlanError("one of several is drawn for one cell, all for the same epsilon.")
-        if len({fit.label for fit in self._fits}) > 1:
+        if len({fit.label for fit in self.fits}) > 1:
             raise PlanError("one of several is drawn for the same label.")
         if not 0 <= self.favor <= MOST_FAVOR:
             raise PlanError(f"trees are favored by 0 to {MOST_FAVOR}, not {self.favor}.")
-        for fit in self._fits:
+        for fit in self.fits:
             fit.check(terms, place)
         self.question(place).check(terms.schema)
 
@@ -80,8 +81,7 @@ class OneOf(Fit[Outcome]):
         self.trees.rehearse(noise)
 
     def run(self, read: Read, terms: Terms, noise: Noise) -> Outcome:
-        batches = [*read()]
-        proposals = [fit.proposal(self._reader(batches, fit.names), terms) for fit in self._fits]
+        proposals = self.proposals(read, terms)
         shares = [2**self.favor] + [1] * len(self.others)
         totals = np.array(
             [total + log(share) for (*_, total), share in zip(proposals, shares, strict=True)]
@@ -96,7 +96,12 @@ class OneOf(Fit[Outcome]):
         total = float(np.logaddexp.reduce(totals)) - log(sum(shares))
         return noise.walk(walk, proposals[0][1], total)
 
-    def _reader(self, batches: list[NDArray[np.uint16]], names: tuple[str, ...]) -> Read:
-        """The rows with the columns of one of them."""
-        lines = [self._names.index(name) for name in names]
-        return lambda: (batch[lines] for batch in batches)
+    def proposals(self, read: Read, terms: Terms) -> list[tuple[Walk[Any], Fraction, float]]:
+        """A walk, its rate and about the logarithm of the sum, for each kind."""
+        batches = [*read()]
+
+        def reader(names: tuple[str, ...]) -> Read:
+            lines = [self._names.index(name) for name in names]
+            return lambda: (batch[lines] for batch in batches)
+
+        return [fit.proposal(reader(fit.names), terms) for fit in self.fits]
