@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import comb
+from math import comb, inf
 
 from bocage.epsilon import Epsilon
 from bocage.learners.base import label_of
 from bocage.learners.cutting import Spreads
 from bocage.learners.pointing import block_of
 from bocage.private import Ladders
-from bocage.private.climbs import MOST_FRAMES, MOST_SYSTEMS
+from bocage.private.climbs import MOST_SYSTEMS
 from bocage.private.tempered import rates_of
 from bocage.schema import Schema
 
@@ -38,8 +38,7 @@ def ladders_of(
     blocks = tuple(block_of(schema[name], spreads) for name in names)
     blocks = tuple(block for block in blocks if 1 < block.size <= WIDEST)
     for most, top in SIZES:
-        k = len(blocks)
-        if most > k or comb(k, most) * max(k - most, 1) > MOST_FRAMES:
+        if not 0 < _frames(len(blocks), most) * _frame_work(rows, most) <= WORK:
             continue
         found = Ladders(blocks, most, top, min(leaves, LEAVES))
         if found.kinds and _work(found, rows, labels, rates) <= WORK:
@@ -47,15 +46,25 @@ def ladders_of(
     return None
 
 
+def _frames(blocks: int, most: int) -> int:
+    """How many choices of columns have the most of them, and a gate if there is one left."""
+    return comb(blocks, most) * max(blocks - most, 1)
+
+
+def _frame_work(rows: int, columns: int) -> int:
+    """About the nanoseconds for one choice of columns, before any points."""
+    return 50_000 + rows * (6 + 2 * columns)
+
+
 def _work(ladders: Ladders, rows: int, labels: int, rates: int) -> float:
-    """About the nanoseconds for all of them."""
+    """About the nanoseconds for all of them, or more than enough."""
     whole = 0.0
     for frame in (frame for frames in ladders.kinds for frame in frames):
         systems = ladders.systems(frame)
-        if systems > MOST_SYSTEMS:
-            return float("inf")
         gates, folded = ladders.gates(frame), ladders.blocks[frame.columns[-1]].size
         numbers = gates * ladders.rungs(frame) * labels
         each = 60 + 0.15 * numbers * folded + rates * (30 + 40 * gates + 2.5 * numbers)
-        whole += systems * each + rows * (6 + 2 * len(frame.columns)) + 50_000
+        whole += systems * each + _frame_work(rows, len(frame.columns))
+        if whole > WORK or systems > MOST_SYSTEMS:
+            return inf
     return whole

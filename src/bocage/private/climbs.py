@@ -18,7 +18,7 @@ from bocage.schema import Schema
 if TYPE_CHECKING:
     from bocage.private.climbing import Climbed
 
-MOST_FRAMES, MOST_SYSTEMS, MOST_LEAVES = 2**15, 2**20, 2**13
+MOST_FRAMES, MOST_SYSTEMS, MOST_LEAVES = 2**16, 2**20, 2**13
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,10 @@ from bocage.learners.cutting import Spreads
 from bocage.learners.laddering import ladders_of
 from bocage.learners.readable import favor_of
 from bocage.learners.rungs import tree_of, words_of
-from bocage.private import Block, Drawn, Ladder
+from bocage.mechanisms import Adjacency
+from bocage.private import Block, Drawn, Ladder, climbs
+from bocage.private.query import Terms
+from bocage.private.table import WHOLE
 from bocage.schema import Categorical, Numeric, Schema
 
 LABELS = ("low", "middle", "high")
@@ -146,6 +149,20 @@ def test_how_many_attributes_climb_follows_from_public_numbers(monkeypatch):
     monkeypatch.setattr(laddering, "WORK", 2e7)
     few, many = ladders(1000), ladders(1000, epsilon="3")  # rates are tried beside a large one
     assert (few.most, few.top) > (many.most, many.top)
+
+
+def test_what_the_rule_allows_is_never_refused_later():
+    """A refusal would come when all is charged."""
+    assert laddering.WORK / laddering._frame_work(0, 1) < climbs.MOST_FRAMES
+    assert laddering.LEAVES <= climbs.MOST_LEAVES
+    for count, cells in ((5, 5), (9, 4), (22, 12), (30, 2), (200, 2)):
+        values = tuple(map(str, range(cells)))
+        columns = tuple(Categorical(f"a{i}", values) for i in range(count))
+        schema = Schema("t", columns, Categorical("y", ("0", "1")))
+        names = tuple(column.name for column in columns)
+        found = ladders_of(schema, names, 100, Epsilon.of(2), Spreads())
+        fit = climbs.DrawnLadders("y", Epsilon.of(2), found)
+        fit.check(Terms(schema, Adjacency.ADD_REMOVE), WHOLE)
 
 
 def test_trees_are_favored_where_records_are_plenty():
