@@ -44,6 +44,10 @@ SHARES = (
 )  # for trees: logarithm for each record times epsilon
 MOST_ROWS = 3500
 SIZES = ((1500, 3, 0.0), (6000, 4, 0.1), (3000, 2, 0.1), (10000, 5, 0.0), (800, 2, 0.0), (2000, 4, 0.05))  # fmt: skip
+MORE = (
+    (4000, 3, 0.05, False), (2500, 2, 0.0, False), (5000, 4, 0.15, False), (1200, 5, 0.0, False),
+    (8000, 3, 0.1, True), (3000, 2, 0.05, False),
+)  # fmt: skip
 
 
 def hierarchy(seed: int, rows: int, classes: int, noise: float, *, shuffled: bool = False) -> Data:
@@ -89,6 +93,8 @@ def tables(keel: Path) -> Iterator[Data]:
     for i, size in enumerate(SIZES):
         yield hierarchy(100 + i, *size)
         yield hierarchy(200 + i, *size, shuffled=True)
+    for i, (rows, classes, noise, shuffled) in enumerate(MORE):
+        yield hierarchy(300 + i, rows, classes, noise, shuffled=shuffled)
     yield from (data for data in tables_of(keel) if len(data.labels) <= MOST_ROWS)
 
 
