@@ -56,10 +56,12 @@ class Cell:
         curve = self.curves.get(name)
         if curve is None:
             return 0.0  # too large for this learner
-        return float(np.interp(log(self.epsilon * share), np.log(EPSILONS), curve[what]))
+        known = curve[what]
+        return float(np.interp(log(self.epsilon * share), np.log(EPSILONS[-len(known) :]), known))
 
     def tried(self, name: str, share: float, rng: np.random.Generator) -> np.ndarray:
-        """Rows that trials predict right."""
+        """Rows that trials predict right; no ladder and no points are tried."""
+        name = "tree" if name == "readable" else name
         spread = self.at(name, share, "spread") * rng.normal(size=DRAWS)
         return self.rows * (self.at(name, share) + spread) / 100
 
@@ -261,7 +263,7 @@ def cells() -> list[Cell]:
     for row in csv.DictReader(FILE.open(encoding="utf-8")):
         tables[row["data"]] = row
         curves.setdefault(row["data"], {})[row["learner"]] = {
-            what: np.array([float(row[f"{what} {e:g}"]) for e in EPSILONS])
+            what: np.array([float(x) for e in EPSILONS if (x := row[f"{what} {e:g}"])])
             for what in ("accuracy", "error", "spread")
         }
     return [Cell(tables[name], curves[name], e) for name in tables for e in EPSILONS[2:]]
