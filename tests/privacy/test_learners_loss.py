@@ -7,7 +7,8 @@ is the worst that discrete Laplace noise can do: all of these, and every selecti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -96,6 +97,26 @@ class Script:
         return walked.outcome
 
 
+@dataclass
+class OneDraw:
+    """For a learner that draws once and asks nothing else: all that it can release, told in turn."""
+
+    told: list
+    logs: list = field(default_factory=list)
+    name: str = "one draw"
+
+    def walk(self, walk, rate, total):
+        with suppress(OutOfScript):
+            return Script(()).walk(walk, rate, total)  # a rehearsal: there is nothing to choose
+        assert not self.logs
+        for lines in self.told:
+            script = Script(lines)
+            outcome = script.walk(walk, rate, total)
+            assert script.at == len(lines)
+            self.logs.append(script.log)
+        return outcome
+
+
 @dataclass(frozen=True)
 class ScriptedSteps:
     """The choices of a walk, as lines."""
@@ -137,16 +158,16 @@ class ScriptedDesk(LiveDesk):
         return work()
 
 
-def log_probability(learner, schema, rows, lines, *, epsilon=EPSILON, adjacency="add_remove"):
-    script = Script(lines, MIXED_COUNTS if adjacency == "replace" else ())
+def fit(learner, schema, rows, noise, *, epsilon=EPSILON, adjacency="add_remove"):
     columns = {c.name: [row[i] for row in rows] for i, c in enumerate(schema)}
-    desk = ScriptedDesk(
-        Terms(schema, Adjacency(adjacency)),
-        ReferenceEngine(columns, schema),
-        script,
-        has_ledger=False,
-    )
+    engine = ReferenceEngine(columns, schema)
+    desk = ScriptedDesk(Terms(schema, Adjacency(adjacency)), engine, noise, has_ledger=False)
     learner.fit(PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), WHOLE), epsilon)
+
+
+def log_probability(learner, schema, rows, lines, **options):
+    script = Script(lines, MIXED_COUNTS if options.get("adjacency") == "replace" else ())
+    fit(learner, schema, rows, script, **options)
     assert script.at == len(lines)
     return script.log
 
@@ -189,15 +210,21 @@ def neighbors(schema, adjacency, most):
                     yield tuple(sorted((*rows, other))), more
 
 
-def worst_loss(learner, schema, *, most=3, **options):
-    """The largest absolute log ratio over all neighbors and all that can be released."""
+def worst_loss(learner, schema, *, most=3, once=False, **options):
+    """The largest absolute log ratio over all neighbors and all that can be released.
+
+    A learner that draws `once` is fitted once for each table.
+    """
     told = scripts(learner, schema, **options)
-    logs = {
-        tuple(sorted(rows)): np.array(
-            [log_probability(learner, schema, rows, lines, **options) for lines in told]
-        )
-        for rows in tables(schema, most)
-    }
+
+    def logs_of(rows):
+        if not once:
+            return [log_probability(learner, schema, rows, lines, **options) for lines in told]
+        noise = OneDraw(told)
+        fit(learner, schema, rows, noise, **options)
+        return noise.logs
+
+    logs = {tuple(sorted(rows)): np.array(logs_of(rows)) for rows in tables(schema, most)}
     pairs = neighbors(schema, options.get("adjacency", "add_remove"), most)
     return max(float(np.abs(logs[one] - logs[other]).max()) for one, other in pairs)
 

@@ -43,12 +43,12 @@ def test_a_tree_drawn_at_once_loses_epsilon_and_no_more():
     learner = ReadableTree(rows=1)
     labeled = 2 + 2 * 2  # a leaf, or a split by the other column into two of them
     assert len(scripts(learner, NOMINAL)) == 2 + 2 * labeled**2
-    worst = worst_loss(learner, NOMINAL, most=2)
+    worst = worst_loss(learner, NOMINAL, most=2, once=True)
     assert 0.8 * EPSILON < worst <= EPSILON + SLACK
 
 
 def test_a_tree_drawn_with_its_rate_loses_epsilon_and_no_more():
-    worst = worst_loss(ReadableTree(rows=1), NOMINAL, most=2, epsilon=2)
+    worst = worst_loss(ReadableTree(rows=1), NOMINAL, most=2, once=True, epsilon=2)
     assert 1.2 < worst <= 2 + SLACK
     assert len(scripts(ReadableTree(rows=1), NOMINAL, epsilon=2)) == 2 * 74  # two rates
 
@@ -59,12 +59,12 @@ def test_drawn_thresholds_lose_epsilon_and_no_more():
     for codes in range(2, 5):
         trees.append(2 + sum(trees[cut - 1] * trees[codes - cut - 1] for cut in range(1, codes)))
     assert len(scripts(learner, GRID)) == trees[-1] == 142
-    worst = worst_loss(learner, GRID, most=2)
+    worst = worst_loss(learner, GRID, most=2, once=True)
     assert 0.8 * EPSILON < worst <= EPSILON + SLACK
 
 
 def test_drawn_neighbors_that_replace_a_record_lose_epsilon_and_no_more():
-    worst = worst_loss(ReadableTree(rows=1), NOMINAL, most=2, adjacency="replace")
+    worst = worst_loss(ReadableTree(rows=1), NOMINAL, most=2, once=True, adjacency="replace")
     assert 0.5 * EPSILON < worst <= EPSILON + SLACK
 
 
@@ -107,7 +107,7 @@ class Hasty(Ground):
 
 def test_trees_drawn_with_twice_the_rate_are_caught(monkeypatch):
     monkeypatch.setattr("bocage.private.trees.Ground", Hasty)
-    assert worst_loss(ReadableTree(rows=1), NOMINAL, most=2) > EPSILON + 0.05
+    assert worst_loss(ReadableTree(rows=1), NOMINAL, most=2, once=True) > EPSILON + 0.05
 
 
 def test_a_tree_with_counted_rows_and_counted_leaves_loses_epsilon_and_no_more():
