@@ -126,18 +126,23 @@ class Chart:
         }
 
     def __rich__(self) -> Any:
-        from rich.table import Table  # noqa: PLC0415 - rich loads only when drawing
+        """A table for each number of rows: all of them in one would not fit a screen."""
+        from rich.console import Group  # noqa: PLC0415 - rich loads only when drawing
+        from rich.table import Table  # noqa: PLC0415
 
-        table = Table(title=f"Accuracy in per cent, {self.schema}", title_style="bold")
-        table.add_column("learner")
-        heads = [(rows, epsilon) for rows in self.sizes for epsilon in self.epsilons]
-        for rows, epsilon in heads:
-            table.add_column(f"{rows:,}\nε {epsilon}", justify="right")
         known = {(p.candidate, p.rows, p.epsilon): p for p in self.places}
-        for name in self.candidates:
-            cells = [known.get((name, *head)) for head in heads]
-            table.add_row(name, *(_cell(place) for place in cells))
-        return table
+        tables = []
+        for rows in self.sizes:
+            words = f"Accuracy in per cent, {self.schema}, {rows:,} rows"
+            table = Table(title=words, title_style="bold", title_justify="left")
+            table.add_column("learner")
+            for epsilon in self.epsilons:
+                table.add_column(f"ε {epsilon}", justify="right")
+            for name in self.candidates:
+                cells = (known.get((name, rows, epsilon)) for epsilon in self.epsilons)
+                table.add_row(name, *(_cell(place) for place in cells))
+            tables.append(table)
+        return Group(*tables)
 
 
 def _spread(laws: list[list[float]]) -> float:
