@@ -19,6 +19,10 @@ export UV_SYSTEM_CERTS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 export UV_LINK_MODE ?= copy
 
+# Compiled modules are kept, whatever the shell says: else every process, and the tests start many, compiles all that it
+# imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 # uv does not read pip's configuration. Where only pip knows the way to the packages, pip installs
 # the same files with the same hashes, only slower.
 install = $(UV) pip install --quiet --python $(BIN)/python --require-hashes -r $(1) \
