@@ -59,13 +59,13 @@ def visited(
     now = scored(margins, *score)
     one, own, votes, count = 0.0, 0.0, np.zeros(len(sign_asked)), 0
     for step in range(STEPS):
-        place, other = np.random.randint(attributes), np.random.randint(attributes)  # noqa: NPY002
-        kind = np.random.random()  # noqa: NPY002
+        place, other = np.random.randint(attributes), np.random.randint(attributes)  # noqa: NPY002 - likewise
+        kind = np.random.random()  # noqa: NPY002 - likewise
         new, shifted = weights.copy(), offset
         if kind < 0.15:
-            shifted = offset + 2 * np.random.randint(-2, 3)  # noqa: NPY002
+            shifted = offset + 2 * np.random.randint(-2, 3)  # noqa: NPY002 - likewise
         elif kind < 0.75:
-            new[place] = np.random.randint(-most, most + 1)  # noqa: NPY002
+            new[place] = np.random.randint(-most, most + 1)  # noqa: NPY002 - likewise
         else:
             new[place], new[other] = weights[other], weights[place]
         if abs(shifted) <= 2 * most + 1:
@@ -75,7 +75,7 @@ def visited(
                 proposed += 2 * moved[other] * x[:, other] * sign
             then, gain = scored(proposed, *score), odds * ((new != 0).sum() - (weights != 0).sum())
             slowly = min(step / BURNT, 1.0)
-            if np.log(np.random.random()) < slowly * (then - now) + gain:  # noqa: NPY002
+            if np.log(np.random.random()) < slowly * (then - now) + gain:  # noqa: NPY002 - likewise
                 weights, offset, margins, now = new, shifted, proposed, then
         if step >= BURNT and step % EVERY == 0:
             sums = 2 * (x_asked * weights).sum(1) + offset

@@ -95,7 +95,7 @@ def test_every_listing_equals_the_reference(maker, request):
 
 def test_more_rows_than_a_batch_are_all_listed(open_table, maker):
     # Some makers write row groups of three rows, each of which is a batch.
-    thirds = 100 if maker.__name__.endswith(("spark", "parquet")) else 50_000
+    thirds = 100 if maker.__name__.endswith("parquet") else 50_000
     values = ["oak", "elm", "elm"] * thirds
     with open_table({"tree": values, "age": [5.0] * len(values)}, SCHEMA) as engine:
         batches = list(engine.rows(Question(columns=("tree",))))

@@ -128,7 +128,7 @@ class Chart:
     def __rich__(self) -> Any:
         """A table for each number of rows: all of them in one would not fit a screen."""
         from rich.console import Group  # noqa: PLC0415 - rich loads only when drawing
-        from rich.table import Table  # noqa: PLC0415
+        from rich.table import Table  # noqa: PLC0415 - likewise
 
         known = {(p.candidate, p.rows, p.epsilon): p for p in self.places}
         tables = []
