@@ -89,7 +89,7 @@ def before(cell: Cell) -> str:
 
 
 def public(
-    least: float = 2400, joint: float = 80, each: float = 8, many: float = 1e9, power: float = 2
+    least: float = 2400, joint: float = 50, each: float = 8, many: float = 1e9, power: float = 2
 ) -> Rule:
     """The rule now, without its trials: `each` is for three labels, `many` for more of them."""
 
@@ -168,7 +168,7 @@ def compared(least: float, shares: Shares, rule: Rule | None = None) -> Policy:
     def policy(cell: Cell, rng: np.random.Generator) -> float:
         if cell.full or cell.labels != 2 or cell.support < least:
             return other(cell, rng)
-        due = "additive" if cell.signal >= 80 else "bayes"
+        due = "additive" if cell.signal >= 50 else "bayes"
         gift = shares.given / (cell.signal * shares.trial) / 100 * cell.rows
         scores = [cell.tried(name, shares.trial, rng) for name in ("readable", due)]
         places = cell.chosen([scores[0], scores[1] + gift], shares.compare, rng)
@@ -186,7 +186,7 @@ def rivals(least: float, shares: Shares, forgiven: float) -> Policy:
     def policy(cell: Cell, rng: np.random.Generator) -> float:
         if cell.full or cell.labels != 2 or cell.support < least:
             return other(cell, rng)
-        due = "additive" if cell.signal >= 80 else "bayes"
+        due = "additive" if cell.signal >= 50 else "bayes"
         tree, tables = (cell.tried(name, shares.trial, rng) for name in ("readable", due))
         raised = tables + forgiven * (cell.rows - tables)
         places = cell.chosen([tree, raised], shares.compare, rng)
@@ -204,7 +204,7 @@ def policies() -> Iterator[tuple[str, Policy]]:
     for power, least in product((1, 2), (200, 400, 800, 1000, 1600, 2400, 3200, 6400)):
         words = f"two labels: tables from s c^{power} = {least * 3 ** (power - 2):.4g} on"
         yield words, plain(public(least, power=power))
-    for joint in (20, 40, 160):
+    for joint in (20, 40, 80, 160):
         yield f"two labels: the additive model from s = {joint} on", plain(public(joint=joint))
     for each in (4, 16, 32, 64, 1e9):
         yield f"three labels: tables from s/h = {each:g} on", plain(public(each=each))

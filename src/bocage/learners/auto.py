@@ -25,7 +25,7 @@ MODEL = "tree or tables, with their trials if there are many records"
 TWO = 2400  # s times squared cells from which on tables are taken for two labels
 THREE = 8  # s for each frequent label from which on they are taken for three
 FEW, ALL = 3, 1000  # of more labels than that: s from which on all three are tried
-JOINT = 80  # s from which on tables of two labels are fitted at once
+JOINT = 50  # s from which on tables of two labels are fitted at once
 PLENTY = 160  # ... of three labels
 TRIED = 5000  # records times epsilon from which on a tree and tables of two labels are tried
 DOUBTED = 3000  # records times epsilon from which on a tree is tried where tables are due
@@ -44,11 +44,11 @@ class Auto(Learner):
     - There are four labels or more: :class:`ReadableTree`. But if s is 1000 or more, each of the three learns
       from 5 % of epsilon, 2 % choose the one that predicts most rows right, and it learns again from the rest.
     - There are two labels and 5000 records times epsilon or more: a tree learns from 5 % of epsilon, and so does
-      :class:`Additive`, or :class:`Bayes` if s is less than 80. 2 % choose, where the tables are forgiven three
+      :class:`Additive`, or :class:`Bayes` if s is less than 50. 2 % choose, where the tables are forgiven three
       tenths of their errors; the one that is chosen learns again from the rest.
     - There are two labels and s c**2 is less than 2400, or three and s is less than 8 h:
       :class:`ReadableTree`.
-    - There are two labels and s is 80 or more, or s is 160 or more: :class:`Additive`.
+    - There are two labels and s is 50 or more, or s is 160 or more: :class:`Additive`.
     - Otherwise: :class:`Bayes`.
 
     Where the last two find 3000 records times epsilon or more, a tree learns from 3 % of epsilon

@@ -19,6 +19,7 @@ FIRST = 1000  # records times epsilon for the first of them, for each label but 
 GROWTH = 1.5  # how much more each has than the one before: what is plain needs little
 FED = 150  # records times epsilon for each parameter of the model, without which none is drawn
 MOST_ROUNDS = 12
+SURE = 0.5  # epsilon of one of them at most: with more, it learns labels by heart that are chance
 CELLS, MOST_CELLS = 4, 256  # of a numeric attribute; of a table
 MOST_CHOICES = 2**14  # of columns that a table is drawn from
 # Times that a row is counted, if so many columns are chosen freely: for all tables, or for as many as that allows.
@@ -56,7 +57,7 @@ class Mends:
         fit = tuple(block for block in single if 1 < block.size <= MOST_CELLS)
         if labels > MOST_LABELS or support < FED * numbers or not fit:
             return cls()
-        wanted = _wanted(FIRST * (labels - 1), support)
+        wanted = _wanted(FIRST * (labels - 1), support, int(SURE * rows))
         for columns, work in WORKS.items():
             most = min(columns, len(fit))
             if sum(comb(len(fit), count) for count in range(1, most + 1)) > MOST_CHOICES:
@@ -84,12 +85,12 @@ class Mends:
         return Term(columns, cells, scores, cuts if any(cuts) else ())
 
 
-def _wanted(first: int, support: float) -> list[int]:
-    """The records times epsilon of the tables, as many as the budget is enough for."""
+def _wanted(first: int, support: float, most: int) -> list[int]:
+    """The records times epsilon of the tables, as many as the budget is enough for; `most` at most."""
     shares = [round(first * GROWTH**i) for i in range(MOST_ROUNDS)]
     while sum(shares) > MOST_SHARE * support:
         shares.pop()
-    return shares
+    return [min(share, most) for share in shares]
 
 
 def _single(column: Attribute, spreads: Spreads) -> Block:

@@ -51,6 +51,9 @@ SPLITS = "splits along a path and the thresholds of numeric attributes, at most"
 SUPPORT = 30  # records times epsilon that an average leaf should have
 SLACK = 2  # by how much the product of the branches of a path may exceed what that allows
 DRAWN = 20  # ... where the lower levels are drawn at once
+SATURATED = (
+    2.0  # epsilon from which on more of it does not feed more leaves: they would have too few rows
+)
 KEPT = (1, 4)  # parts of epsilon: splits above these levels at most, the draw at least
 LEAF_COUNTS = 1000  # records times epsilon from which on ...
 COUNTING = (19, 1)  # ... a part of epsilon counts the leaves of drawn trees
@@ -166,7 +169,8 @@ class ReadableTree(Learner):
         average = exp(sum(map(log, branches)) / len(branches))
         support, reach = rows * float(splits + leaf), None
         if self.drawn:
-            most = min(max(support / DRAWN, 1.0), room)
+            fed = rows * min(float(splits + leaf), SATURATED)
+            most = min(max(fed / DRAWN, 1.0), room)
             reach = Extent(schema, names, rows, support, most, average).reach()
         if reach is None:
             most = min(max(support / SUPPORT, 1.0), room)

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from bocage.mechanisms import Steps, Walk
 
 LEAST = Fraction(3, 4)  # rate below which none is tried beside the full one
-MOST = 3  # rates that are tried
-UNITS = 2**20  # of a score, for the full rate
+SURE = 6  # ... from which on none is: one label of 400 would be wrong, and those that are would be learned by heart
+UNIT_BITS = 20
+UNITS = 2**UNIT_BITS  # of a score, for the full rate
 
 Proposal = tuple["Walk[T]", Fraction, float]
 
@@ -40,11 +41,11 @@ def tempered(
     after rounding): all outcomes move within an interval as long as the full rate. That is the
     range of the exponential mechanism without a smaller r, and costs the same. The rates are public.
     """
-    rates = rates_of(rate)
-    if len(rates) == 1:
+    halvings = _halvings(rate)
+    if halvings == [0]:
         return propose(rate)
-    costs, unit = _costs(rates, labels), rate / UNITS
-    proposals = [propose(one) for one in rates]
+    costs, unit = _costs(rate, halvings, labels), rate / UNITS
+    proposals = [propose(rate / 2**k) for k in halvings]
     totals = np.array(
         [
             total - float(cost * unit) * rows
@@ -56,23 +57,28 @@ def tempered(
         place = steps.choose(totals)
         found = proposals[place][0](steps)
         numerator, denominator = found.odds
-        score = (UNITS >> place) * found.score - costs[place] * rows
-        return Walked(found.outcome, score, (numerator, len(rates) * denominator))
+        score = (UNITS >> halvings[place]) * found.score - costs[place] * rows
+        return Walked(found.outcome, score, (numerator, len(costs) * denominator))
 
-    return walk, unit, float(np.logaddexp.reduce(totals)) - log(len(rates))
+    return walk, unit, float(np.logaddexp.reduce(totals)) - log(len(costs))
 
 
 def rates_of(rate: Fraction) -> list[Fraction]:
-    """The full rate, its half and its quarter, down to the least."""
-    found = [rate]
-    while found[-1] / 2 >= LEAST and len(found) < MOST:
-        found.append(found[-1] / 2)
-    return found
+    """The full rate, its half and so on, without those that trust the rows too much or too little."""
+    return [rate / 2**k for k in _halvings(rate)]
 
 
-def _costs(rates: list[Fraction], labels: int) -> list[int]:
+def _halvings(rate: Fraction) -> list[int]:
+    return [k for k in range(UNIT_BITS + 1) if LEAST <= rate / 2**k < SURE] or [0]
+
+
+def _costs(rate: Fraction, halvings: list[int], labels: int) -> list[int]:
     """What a row costs at each rate, in units; within what the full rate allows."""
-    unit = float(rates[0] / UNITS)
-    costs = [round((rate + log1p((labels - 1) * exp(-rate))) / unit) for rate in map(float, rates)]
-    least = [costs[0] - UNITS + (UNITS >> place) for place in range(len(rates))]
-    return [min(max(pair), costs[0]) for pair in zip(costs, least, strict=True)]
+    unit = float(rate / UNITS)
+
+    def cost(k: int) -> int:
+        one = float(rate / 2**k)
+        return round((one + log1p((labels - 1) * exp(-one))) / unit)
+
+    full = cost(0)
+    return [min(max(cost(k), full - UNITS + (UNITS >> k)), full) for k in halvings]

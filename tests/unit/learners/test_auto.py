@@ -43,8 +43,8 @@ def even(rows, labels):
         (20, 2, 910, ("readable",)),  # 6 for each of 152, times 400
         (20, 2, 914, ("bayes",)),
         (20, 2, 3020, ("readable", "bayes")),
-        (20, 2, 12_158, ("readable", "bayes")),  # 80 for each of 152
-        (20, 2, 12_162, ("readable", "additive")),
+        (20, 2, 7598, ("readable", "bayes")),  # 50 for each of 152
+        (20, 2, 7602, ("readable", "additive")),
         (3, 4, 47_996, ("readable",)),  # 999.9 for each of 48
         (3, 4, 48_000, ("readable", "additive", "bayes")),
         (600, 9, 3 * 10**7, ("readable",)),  # an additive model would be too large

