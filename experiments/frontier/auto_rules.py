@@ -196,6 +196,28 @@ def rivals(least: float, shares: Shares, forgiven: float) -> Policy:
     return policy
 
 
+def asked(policy: Policy, shares: tuple[float, float, float], forgiven: float) -> Policy:
+    """Tables are tried beside a tree where that is due, with less data; the tree is forgiven a part of its errors."""
+    trial, tables, choice = shares
+
+    def more(cell: Cell, rng: np.random.Generator) -> float:
+        wide = cell.signal * cell.cells**2
+        if (
+            cell.full
+            or cell.labels != 2
+            or not (1000 <= wide < 2400 and 2000 <= cell.support < 5000)
+        ):
+            return policy(cell, rng)
+        due = "additive" if cell.signal >= 50 else "bayes"
+        tree = cell.tried("readable", trial, rng)
+        raised = tree + forgiven * (cell.rows - tree)
+        places = cell.chosen([raised, cell.tried(due, tables, rng)], choice, rng)
+        left = 1 - sum(shares)
+        return float(np.where(places == 0, cell.at("readable", left), cell.at(due, left)).mean())
+
+    return more
+
+
 def policies() -> Iterator[tuple[str, Policy]]:
     for name in NAMES:
         yield f"always {name}", plain(lambda _, name=name: name)
@@ -216,6 +238,10 @@ def policies() -> Iterator[tuple[str, Policy]]:
     for least, trial, part in product((2500, 5000, 7000), (0.03, 0.05, 0.08), (0.1, 0.2, 0.3)):
         words = f"two labels from {least} on: tree and tables, {trial:.0%} each, forgiven {part:g}"
         yield words, rivals(least, Shares(trial), part)
+    last = rivals(5000, Shares(0.05), 0.3)
+    for tables, part in product((0.05, 0.1, 0.15), (0.0, 0.1, 0.2)):
+        words = f"the same from 5000 on, tables asked from 2000 on, {tables:.0%}, tree forgiven {part:g}"
+        yield words, asked(last, (0.05, tables, 0.02), part)
     for least, trial, given in product(
         (1000, 2000, 3000, 5000), (0.03, 0.05, 0.08), (10, 20, 30, 45)
     ):

@@ -14,7 +14,7 @@ from bocage.learners.base import Learner, Progress, budget_of, label_of, quiet
 from bocage.learners.bayes import Bayes
 from bocage.learners.plan import Plan, Step
 from bocage.learners.readable import SUPPORT, ReadableTree
-from bocage.learners.trials import COUNTS, TABLES, TREE, Known
+from bocage.learners.trials import COUNTS, TABLES, TREE, Known, Trial
 from bocage.model import Released
 from bocage.private import EpsilonLike, IntArray, PrivateTable, needs
 from bocage.private.needs import Need
@@ -28,6 +28,10 @@ FEW, ALL = 3, 1000  # of more labels than that: s from which on all three are tr
 JOINT = 50  # s from which on tables of two labels are fitted at once
 PLENTY = 160  # ... of three labels
 TRIED = 5000  # records times epsilon from which on a tree and tables of two labels are tried
+ASKED, WIDE = (
+    2000,
+    1000,
+)  # ... from which on tables are asked where a tree is due, and s times squared cells
 DOUBTED = 3000  # records times epsilon from which on a tree is tried where tables are due
 
 
@@ -46,6 +50,8 @@ class Auto(Learner):
     - There are two labels and 5000 records times epsilon or more: a tree learns from 5 % of epsilon, and so does
       :class:`Additive`, or :class:`Bayes` if s is less than 50. 2 % choose, where the tables are forgiven three
       tenths of their errors; the one that is chosen learns again from the rest.
+    - There are two labels, s c**2 is between 1000 and 2400, and there are 2000 records times epsilon or more: as before,
+      but tables learn from 15 %, and the tree is forgiven a tenth of its errors.
     - There are two labels and s c**2 is less than 2400, or three and s is less than 8 h:
       :class:`ReadableTree`.
     - There are two labels and s is 50 or more, or s is 160 or more: :class:`Additive`.
@@ -86,8 +92,10 @@ class Auto(Learner):
         steps = (Step(0, CLASSES, "discrete Laplace", classes), Step(0, MODEL, words, rest))
         return Plan(self.name, budget, steps)
 
-    def candidates(self, schema: Schema, counts: IntArray, epsilon: float) -> tuple[str, ...]:
-        """The rule: the learner that is taken, a tree and the tables that are due, or all for a trial.
+    def rule(
+        self, schema: Schema, counts: IntArray, epsilon: float
+    ) -> tuple[tuple[str, ...], Trial | None]:
+        """The learner that is taken, or those that are and how they are tried.
 
         Every number in it is declared or released.
         """
@@ -95,19 +103,22 @@ class Auto(Learner):
         support = max(int(counts.sum()), 0) * epsilon
         signal = support / (sum(size - 1 for size in sizes) * (labels - 1))
         if prod(sizes) <= support / SUPPORT or (labels > FEW and signal < ALL):
-            return (TREE,)
+            return (TREE,), None
         if labels > FEW:
-            return (TREE, TABLES, COUNTS) if self.fits(schema) else (TREE,)
+            every = self.fits(schema)
+            return ((TREE, TABLES, COUNTS), Known.choose) if every else ((TREE,), None)
         joint = signal >= (JOINT if labels == 2 else PLENTY) and self.fits(schema)
         due = TABLES if joint else COUNTS
         if labels == 2 and support >= TRIED:
-            return (TREE, due)
-        cells = exp(sum(map(log, sizes)) / len(sizes))
+            return (TREE, due), Known.compare
+        wide = signal * exp(2 * sum(map(log, sizes)) / len(sizes))
+        if labels == 2 and WIDE <= wide < TWO and support >= ASKED:
+            return (TREE, due), Known.ask
         shares = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
         frequent = exp(-float((shares * np.log(shares)).sum()))
-        if signal * cells**2 < TWO if labels == 2 else signal < THREE * frequent:
-            return (TREE,)
-        return (TREE, due) if support >= DOUBTED else (due,)
+        if wide < TWO if labels == 2 else signal < THREE * frequent:
+            return (TREE,), None
+        return ((TREE, due), Known.doubt) if support >= DOUBTED else ((due,), None)
 
     def fits(self, schema: Schema) -> bool:
         """Whether an additive model is small enough to be fitted at once."""
@@ -131,11 +142,9 @@ class Auto(Learner):
         progress(1, 2)
         certificate = self.certificate(start, plan)
         known = Known(self.attributes, start, counts, start.deviation(share), certificate)
-        names = self.candidates(table.schema, counts, float(rest))
-        if len(names) > 1:
-            plenty = len(counts) == 2 and int(counts.sum()) * float(rest) >= TRIED
-            two = known.compare if plenty else known.doubt
-            names, rest = (two if len(names) == 2 else known.choose)(names, rest)
+        names, trial = self.rule(table.schema, counts, float(rest))
+        if trial is not None:
+            names, rest = trial(known, names, rest)
         model = known.learn(names[0], rest)
         progress(2, 2)
         return model

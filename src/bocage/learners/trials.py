@@ -20,7 +20,9 @@ TREE, TABLES, COUNTS = "readable", "additive", "bayes"
 CLEAR = 0.3  # of the errors that the commonest label makes: with so few a tried tree is taken
 DOUBT = (3, 2, 95)  # per cent: that tree, what it is compared with, the model
 RIVALS = (5, 5, 2, 88)  # per cent: a tree, the tables that are due, their comparison, the model
-FORGIVEN = 30  # of a hundred errors that tried tables make: they still improve when a tree does not
+FORGIVEN = (0, 30)  # of a hundred errors of each: tables still improve when a tree does not
+FEWER = (5, 15, 2, 78)  # ... with less data, of which tables need more to show what they can do
+FORGIVEN_FEWER = (10, 0)  # then: that tree is due
 TRIAL, CHOICE = 5, 2  # per cent: each of the trials, their comparison
 LEAVES = 64  # of a tree that is tried where tables are due
 
@@ -70,10 +72,18 @@ class Known:
 
     def compare(self, names: Sequence[str], epsilon: Epsilon) -> tuple[tuple[str], Epsilon]:
         """The first, a tree, if its trial has less than 0.7 of the errors of the other's; and what is left."""
-        first, second, choice, rest = epsilon.split(RIVALS)
+        return self._compare(names, epsilon.split(RIVALS), FORGIVEN)
+
+    def ask(self, names: Sequence[str], epsilon: Epsilon) -> tuple[tuple[str], Epsilon]:
+        """The second, tables, if their trial has less than 0.9 of the errors of the tree's; and what is left."""
+        return self._compare(names, epsilon.split(FEWER), FORGIVEN_FEWER)
+
+    def _compare(
+        self, names: Sequence[str], shares: Sequence[Epsilon], forgiven: tuple[int, int]
+    ) -> tuple[tuple[str], Epsilon]:
+        first, second, choice, rest = shares
         tried = [self.grow(first, LEAVES), self.learn(names[1], second)]
-        place = self.level.best(tried, self.label, choice, forgiven=(0, FORGIVEN))
-        return (names[place],), rest
+        return (names[self.level.best(tried, self.label, choice, forgiven=forgiven)],), rest
 
     def doubt(self, names: Sequence[str], epsilon: Epsilon) -> tuple[tuple[str], Epsilon]:
         """The first, a tree, if it has few errors already, else the second; and what is left.
@@ -89,6 +99,9 @@ class Known:
         models = (tree, common.freeze(self.certificate))
         given = (0, -round((1 - CLEAR) * errors))
         return (names[self.level.best(models, self.label, choice, given)],), rest
+
+
+Trial = Callable[[Known, Sequence[str], Epsilon], tuple[tuple[str], Epsilon]]
 
 
 @dataclass(frozen=True)

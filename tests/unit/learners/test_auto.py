@@ -11,6 +11,7 @@ from bocage.engine.memory import MemoryEngine
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners import LEARNERS, Auto
+from bocage.learners.trials import Known
 from bocage.mechanisms import Adjacency
 from bocage.model import AdditiveModel, Tree
 from bocage.private import Kind, needs
@@ -31,30 +32,54 @@ def even(rows, labels):
 
 
 @pytest.mark.parametrize(
-    ("values", "labels", "rows", "taken"),
+    ("values", "labels", "rows", "taken", "trial"),
     [
-        (3, 2, 4266, ("readable",)),  # 266.6 for each of 16 parameters, times 9: 2400
-        (3, 2, 4268, ("readable", "additive")),  # more than 3000: enough to try a tree first
-        (3, 2, 200_000, ("readable",)),  # 30 for each of 6561 combinations
-        (3, 3, 765, ("readable",)),  # 23.9 for each of 32: less than 8 for each of 3 labels
-        (3, 3, 768, ("bayes",)),
-        (3, 3, 5118, ("readable", "bayes")),
-        (3, 3, 5121, ("readable", "additive")),  # 160 for each of 32
-        (20, 2, 910, ("readable",)),  # 6 for each of 152, times 400
-        (20, 2, 914, ("bayes",)),
-        (20, 2, 3020, ("readable", "bayes")),
-        (20, 2, 7598, ("readable", "bayes")),  # 50 for each of 152
-        (20, 2, 7602, ("readable", "additive")),
-        (3, 4, 47_996, ("readable",)),  # 999.9 for each of 48
-        (3, 4, 48_000, ("readable", "additive", "bayes")),
-        (600, 9, 3 * 10**7, ("readable",)),  # an additive model would be too large
-        (600, 2, 3 * 10**7, ("readable", "bayes")),  # an additive model would be too large
+        (3, 2, 1998, ("readable",), None),
+        (3, 2, 2000, ("readable", "additive"), Known.ask),  # 125 for each of 16, times 9: over 1000
+        (3, 2, 4266, ("readable", "additive"), Known.ask),  # 266.6, times 9: 2400
+        (3, 2, 4268, ("readable", "additive"), Known.doubt),
+        (3, 2, 5000, ("readable", "additive"), Known.compare),
+        (3, 2, 200_000, ("readable",), None),  # 30 for each of 6561 combinations
+        (3, 3, 765, ("readable",), None),  # 23.9 for each of 32: less than 8 for each of 3 labels
+        (3, 3, 768, ("bayes",), None),
+        (3, 3, 5118, ("readable", "bayes"), Known.doubt),
+        (3, 3, 5121, ("readable", "additive"), Known.doubt),  # 160 for each of 32
+        (20, 2, 910, ("readable",), None),  # 6 for each of 152, times 400
+        (20, 2, 914, ("bayes",), None),
+        (20, 2, 3020, ("readable", "bayes"), Known.doubt),
+        (20, 2, 7598, ("readable", "bayes"), Known.compare),  # 50 for each of 152
+        (20, 2, 7602, ("readable", "additive"), Known.compare),
+        (3, 4, 47_996, ("readable",), None),  # 999.9 for each of 48
+        (3, 4, 48_000, ("readable", "additive", "bayes"), Known.choose),
+        (600, 9, 3 * 10**7, ("readable",), None),  # an additive model would be too large
+        (600, 2, 3 * 10**7, ("readable", "bayes"), Known.compare),  # likewise
     ],
 )
-def test_the_rule_reads_public_numbers_only(values, labels, rows, taken):
+def test_the_rule_reads_public_numbers_only(values, labels, rows, taken, trial):
     columns = tuple(Categorical(f"c{i}", tuple(map(str, range(values)))) for i in range(8))
     public = Schema("t", columns, Categorical("y", tuple(map(str, range(labels)))))
-    assert Auto().candidates(public, even(rows, labels), 1.0) == taken
+    assert Auto().rule(public, even(rows, labels), 1.0) == (taken, trial)
+
+
+def test_many_attributes_of_two_values_are_left_to_a_tree():
+    """As many as 2000 records times epsilon and more, but 50 for each of 80 numbers, times 4."""
+    columns = tuple(Categorical(f"c{i}", ("a", "b")) for i in range(80))
+    public = Schema("t", columns, Categorical("y", ("no", "yes")))
+    assert Auto().rule(public, even(4000, 2), 1.0) == (("readable",), None)
+
+
+@pytest.mark.parametrize(("kind", "least"), [(Tree, 0.99), (AdditiveModel, 0.97)])
+def test_tables_are_asked_where_a_tree_is_due(kind, least):
+    """Without noise: eight attributes that add up are found by tables, two that decide together by a tree."""
+    public = schema(8, 2)
+    rng = np.random.default_rng(0)
+    rows = {column.name: rng.choice(column.values, 3000) for column in public}
+    added = sum((rows[f"c{i}"] == "a").astype(int) for i in range(8)) > 2
+    together = (rows["c3"] == "a") ^ (rows["c5"] == "a")
+    rows["y"] = (together if kind is Tree else added).astype(int).astype(str)
+    model = Auto().fit(silent(public, rows), "1")
+    assert isinstance(model, kind)
+    assert (model.predict(rows) == rows["y"]).mean() > least
 
 
 def fitted(rows, public, epsilon, ledger):
@@ -117,11 +142,19 @@ class Keeping(PrivateTable):
         return self.kept[0]
 
 
+def silent(public, rows):
+    """A table without noise."""
+    engine = MemoryEngine(rows, public)
+    desk = LiveDesk(Terms(public, Adjacency.ADD_REMOVE), engine, SilentNoise(), Kind.RELEASE)
+    return Keeping(desk, MemoryAccount.of(Epsilon.of(9)), WHOLE)
+
+
 @pytest.mark.parametrize(
     ("labels", "epsilon", "tried"),
     [
         (4, "0.000016", 1),
         (2, "0.1", 1),
+        (2, "0.500000001", 2),
         (2, "1.000000001", 2),
         (3, "1.000000001", 2),
         (4, "9", 3),
@@ -133,10 +166,9 @@ def test_trials_their_comparison_and_the_model_share_one_reservation_to_the_last
     public = schema(8, labels)
     rng = np.random.default_rng(0)
     rows = {column.name: rng.choice(column.values, 6000) for column in public}
-    assert len(Auto().candidates(public, even(6000, labels), 0.97 * float(epsilon))) == tried
-    engine = MemoryEngine(rows, public)
-    desk = LiveDesk(Terms(public, Adjacency.ADD_REMOVE), engine, SilentNoise(), Kind.RELEASE)
-    table = Keeping(desk, MemoryAccount.of(Epsilon.of(9)), WHOLE)
+    names, _ = Auto().rule(public, even(6000, labels), 0.97 * float(epsilon))
+    assert len(names) == tried
+    table = silent(public, rows)
     Auto().fit(table, epsilon)
     assert table.kept[0].remaining() == Epsilon(0)
 
