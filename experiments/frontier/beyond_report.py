@@ -1,8 +1,8 @@
-"""What ``beyond.py`` measured, as Markdown: `auto` beside the best rival of each cell, and how often it is ahead.
+"""The tables of ``results/beyond.md``: `auto` beside the best rival of each cell, and how often it is ahead.
 
 ::
 
-    python -m experiments.frontier.beyond_report results/beyond.csv > results/beyond.md
+    python -m experiments.frontier.beyond_report experiments/frontier/results/beyond.csv
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Mends:
         fit = tuple(block for block in single if 1 < block.size <= MOST_CELLS)
         if labels > MOST_LABELS or support < FED * numbers or not fit:
             return cls()
-        wanted = _wanted(FIRST * (labels - 1), support, int(SURE * rows))
+        wanted = _wanted(FIRST * (labels - 1), support, max(int(SURE * rows), 1))
         for columns, work in WORKS.items():
             most = min(columns, len(fit))
             if sum(comb(len(fit), count) for count in range(1, most + 1)) > MOST_CHOICES:

@@ -51,9 +51,7 @@ SPLITS = "splits along a path and the thresholds of numeric attributes, at most"
 SUPPORT = 30  # records times epsilon that an average leaf should have
 SLACK = 2  # by how much the product of the branches of a path may exceed what that allows
 DRAWN = 20  # ... where the lower levels are drawn at once
-SATURATED = (
-    2.0  # epsilon from which on more of it does not feed more leaves: they would have too few rows
-)
+SATURATED = 2.0  # epsilon that feeds the most leaves: with more of them, each has too few rows
 KEPT = (1, 4)  # parts of epsilon: splits above these levels at most, the draw at least
 LEAF_COUNTS = 1000  # records times epsilon from which on ...
 COUNTING = (19, 1)  # ... a part of epsilon counts the leaves of drawn trees

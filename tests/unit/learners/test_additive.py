@@ -287,6 +287,7 @@ def test_tables_are_drawn_only_where_there_are_records_for_them():
         assert drawn == [min(round(1000 * 1.5**i), rows // 2) for i in range(rounds)]
         assert sum(drawn) <= 0.6 * 8 * rows
         assert left == (8 * rows - sum(drawn) if rounds else 1)
+    assert min(mends_of(1, epsilon=10.0**5).shares) == 1  # however few rows there are, each is paid
     four = Schema("t", RIDDLE.attributes, Categorical("y", ("a", "b", "c", "d")))
     assert mends_of(10**5, four) == Mends()
 

@@ -173,6 +173,36 @@ def test_trials_their_comparison_and_the_model_share_one_reservation_to_the_last
     assert table.kept[0].remaining() == Epsilon(0)
 
 
+@pytest.mark.parametrize(
+    ("trial", "paid", "forgiven"),
+    [(Known.compare, ["5", "5", "2"], (0, 30)), (Known.ask, ["5", "15", "2"], (10, 0))],
+)
+def test_a_tree_and_tables_are_tried_for_their_shares_of_epsilon(trial, paid, forgiven):
+    class Noting(Known):
+        """Notes what trials and their comparison are paid."""
+
+        def grow(self, epsilon, leaves):
+            return "tree", epsilon, leaves
+
+        def learn(self, name, epsilon):
+            return name, epsilon
+
+    class Level:
+        schema = schema(2, 2)
+
+        def best(self, models, label, epsilon, forgiven):
+            self.asked = models, label, epsilon, forgiven
+            return 1
+
+    level = Level()
+    known = Noting(None, level, even(9, 2), 1.0, None)
+    names, rest = trial(known, ("readable", "bayes"), Epsilon.of(100))
+    tree, tables, choice = (Epsilon.of(share) for share in paid)
+    assert level.asked == ([("tree", tree, 64), ("bayes", tables)], "y", choice, forgiven)
+    assert names == ("bayes",)
+    assert rest == Epsilon.of(100) - tree - tables - choice
+
+
 def test_what_is_too_small_to_be_shared_is_refused():
     with pytest.raises(LearnerError, match="too small to share"):
         Auto().plan(schema(2, 2), "0.000015")
