@@ -28,10 +28,8 @@ FEW, ALL = 3, 1000  # of more labels than that: s from which on all three are tr
 JOINT = 50  # s from which on tables of two labels are fitted at once
 PLENTY = 160  # ... of three labels
 TRIED = 5000  # records times epsilon from which on a tree and tables of two labels are tried
-ASKED, WIDE = (
-    2000,
-    1000,
-)  # ... from which on tables are asked where a tree is due, and s times squared cells
+ASKED = 2000  # ... from which on tables are asked where a tree is due,
+WIDE = 1000  # if s times squared cells is as much
 DOUBTED = 3000  # records times epsilon from which on a tree is tried where tables are due
 
 
