@@ -11,6 +11,7 @@ from bocage.frontier.chart import Chart
 # After Okabe and Ito: told apart with most kinds of color blindness.
 _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6fd1", "#7a7a7a")
 _MARKS = "osD^vPX*"
+_ASIDE = 1.03  # how far right of the one before it a learner stands, so that bars are told apart
 
 
 def plot_chart(chart: Chart, path: Path, most: int = 8) -> None:
@@ -25,15 +26,16 @@ def plot_chart(chart: Chart, path: Path, most: int = 8) -> None:
     shown = chart.candidates[:most]
     for panel, rows in zip(panels, sizes, strict=True):
         for at, name in enumerate(shown):
+            aside = _ASIDE ** (at - (len(shown) - 1) / 2)
             here = sorted(
-                (Epsilon.of(p.epsilon).nano / 1e9, p.accuracy, 2 * p.error)
+                (Epsilon.of(p.epsilon).nano / 1e9 * aside, p.accuracy, 2 * p.error)
                 for p in chart.places
                 if p.rows == rows and p.candidate == name
             )
             xs, ys, bars = zip(*here, strict=True)
             color, mark = _COLORS[at % len(_COLORS)], _MARKS[at % len(_MARKS)]
             panel.errorbar(
-                xs, ys, bars, color=color, marker=mark, ms=5, lw=1.6, capsize=2, label=name
+                xs, ys, bars, color=color, marker=mark, ms=5, lw=1.6, elinewidth=0.8, label=name
             )
         best = sorted(
             (Epsilon.of(p.epsilon).nano / 1e9, p.accuracy)
