@@ -154,16 +154,18 @@ class Crowns:
     def record(self, tree: TreeBuilder, parents: Sequence[int]) -> None:
         """All is in the tree."""
 
-    def counted(self, tree: Tree, level: Level) -> Tree:
+    def counted(self, tree: Tree, level: Level, rows: tuple[int, Epsilon | None]) -> Tree:
         """The tree with noisy counts of its leaves and what follows from them; it decides as before."""
         if self.spare is None:
             return tree
         label = label_of(tree.schema)
         (counts,) = level.ensemble([tree.cells], label.name, self.spare)
         found = dict(zip(tree.leaves, counts, strict=True))
-        nodes = smoothed(tree.parent.tolist(), found, dict.fromkeys(found, self.spare), tree.label)
+        paid = dict.fromkeys(found, self.spare)
+        nodes = smoothed(tree.parent.tolist(), found, paid, tree.label, rows)
         every = np.array([shares for shares, _ in nodes], np.int64).reshape(len(tree), label.cells)
-        return replace(tree, counts=every, has_counts=np.ones(len(tree), bool))
+        labels = np.array([label for _, label in nodes], np.int32)
+        return replace(tree, label=labels, counts=every, has_counts=np.ones(len(tree), bool))
 
 
 def _nodes(drawn: Drawn) -> int:

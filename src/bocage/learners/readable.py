@@ -194,16 +194,17 @@ class ReadableTree(Learner):
         schema, label = table.schema, label_of(table.schema)
         start = self.reserve(table, plan)
         progress(0, 3)
-        rows = self.rows
+        rows, paid = self.rows, None
         if rows is None:
-            rows = max(int(start.totals(plan.share(0, SIZE))[0]), 1)
+            paid = plan.share(0, SIZE)
+            rows = max(int(start.totals(paid)[0]), 1)
         splits, rest = plan.share(0, SPLITS), plan.share(1, LEAVES)
         spreads, left = self.spreads(start, rows, splits + rest)
         cuts = {name: own for name in spreads if (own := spreads.cuts(name, THRESHOLDS))}
         tree, parents = TreeBuilder(schema), [-1]
         rule = replace(self._rule(schema, rows, splits, rest), cuts=cuts)
         leaves: _Leaves | Crowns = _Leaves(
-            label.name, counted=rows * float(splits + rest) >= COUNTED
+            label.name, counted=rows * float(splits + rest) >= COUNTED, rows=(rows, paid)
         )
         if (reach := rule.reach) is not None:
             spare = None
@@ -251,7 +252,7 @@ class ReadableTree(Learner):
         leaves.record(tree, parents)
         grown = _joined(tree.freeze(certificate))
         if isinstance(leaves, Crowns):
-            grown = leaves.counted(grown, start)
+            grown = leaves.counted(grown, start, (rows, paid))
         progress(3, 3)
         return grown
 
@@ -336,6 +337,7 @@ class _Leaves:
 
     label: str
     counted: bool
+    rows: tuple[int, Epsilon | None]  # of the table, and the epsilon that it was counted with
     found: dict[int, IntArray] = field(default_factory=dict)
     paid: dict[int, Epsilon] = field(default_factory=dict)
 
@@ -355,7 +357,9 @@ class _Leaves:
             for node, code in self.found.items():
                 tree.label(node, int(code))
             return
-        for node, (counts, label) in enumerate(smoothed(parents, self.found, self.paid)):
+        for node, (counts, label) in enumerate(
+            smoothed(parents, self.found, self.paid, rows=self.rows)
+        ):
             tree.counts(node, counts)
             tree.label(node, label)
 

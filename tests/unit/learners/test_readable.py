@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bocage import study
 from bocage.accounting import MemoryAccount
@@ -85,15 +87,58 @@ def test_a_leaf_without_records_decides_as_its_surroundings_do():
     leaves = {1: np.array([900, 100]), 2: np.array([-1, 0])}
     root, large, empty = smoothed([-1, 0, 0], leaves, dict.fromkeys(leaves, Epsilon.of(1)))
     assert root[1] == large[1] == empty[1] == 0
-    assert sum(large[0]) == 1000
     assert sum(root[0]) == 999
-    assert empty[0] == [0, 0]
+    assert sum(large[0]) == 996  # 1000 and -1, with 4 of the noise's 2 records for both: 1004 : 3
+    assert empty[0] == [3, 0]
 
 
 def test_a_large_leaf_keeps_its_own_shares():
     leaves = {1: np.array([900, 100]), 2: np.array([20, 480])}
     _, _, other = smoothed([-1, 0, 0], leaves, dict.fromkeys(leaves, Epsilon.of(1)))
-    assert other == ([23, 477], 1)  # 4 sqrt(2) records of the root's shares, 920 : 580
+    # 4 sqrt(2) records of the root's shares, 920 : 580; of its rows 504 : 1004, with 4 for either child.
+    assert other == ([23, 478], 1)
+
+
+@given(
+    st.lists(st.integers(0, 30), max_size=12),
+    st.integers(2, 4),
+    st.one_of(st.none(), st.tuples(st.integers(1, 10**6), st.sampled_from([None, Epsilon.of(1)]))),
+    st.randoms(use_true_random=False),
+)
+def test_counts_of_a_tree_add_up(grown, labels, rows, random):
+    parents, open_ = [-1], [0]
+    for number in grown:  # one leaf after another gets two or three children
+        node = open_.pop(number % len(open_))
+        for _ in range(2 + number % 2):
+            open_.append(len(parents))
+            parents.append(node)
+    order = sorted(range(len(parents)), key=lambda node: _depth(parents, node))
+    place = {node: i for i, node in enumerate(order)}
+    parents = [-1 if parents[node] < 0 else place[parents[node]] for node in order]
+    ends = sorted(place[node] for node in open_)
+    leaves = {leaf: np.array([random.randint(-50, 500) for _ in range(labels)]) for leaf in ends}
+    decided = np.array([random.randrange(labels) for _ in parents])
+    nodes = smoothed(parents, leaves, dict.fromkeys(leaves, Epsilon.of("0.1")), decided, rows)
+    for node, (counts, label) in enumerate(nodes):
+        assert min(counts) >= 0
+        assert label == (decided[node] if node in leaves else label)
+        assert counts[label] == max(counts)
+        below = [nodes[i][0] for i, parent in enumerate(parents) if parent == node]
+        if below:
+            assert np.sum(below, axis=0).tolist() == counts
+    if rows and rows[1] is None:
+        assert sum(nodes[0][0]) == rows[0]
+
+
+def _depth(parents, node):
+    return 0 if parents[node] < 0 else 1 + _depth(parents, parents[node])
+
+
+def test_the_number_of_rows_is_known_better_from_its_own_count():
+    leaves = {1: np.array([400, 300]), 2: np.array([200, 300])}
+    paid = dict.fromkeys(leaves, Epsilon.of("0.1"))  # four counts are as noisy as four times one
+    (root, _), *_ = smoothed([-1, 0, 0], leaves, paid, rows=(1000, Epsilon.of("0.1")))
+    assert sum(root) == 1040  # four parts of 1000, one of 1200
 
 
 def rows(size):
@@ -214,7 +259,17 @@ def test_counts_follow_what_a_drawn_tree_decides():
     decided = np.array([0, 0, 0])
     nodes = smoothed([-1, 0, 0], leaves, dict.fromkeys(leaves, Epsilon.of(1)), decided)
     assert [label for _, label in nodes] == [0, 0, 0]
-    assert nodes[2][0] == [477, 23]
+    assert nodes[2][0] == [478, 23]
+
+
+def test_a_node_above_says_what_most_of_its_records_are():
+    leaves = {1: np.array([900, 0]), 2: np.array([20, 40]), 3: np.array([0, 60])}
+    decided = np.array([1, 0, 1, 1])  # the root as most of its leaves decide
+    nodes = smoothed([-1, 0, 0, 0], leaves, dict.fromkeys(leaves, Epsilon.of(1)), decided)
+    assert [label for _, label in nodes] == [0, 0, 1, 1]
+    ill = nodes[0][0][1]
+    assert ill < 120
+    assert nodes[0][0][0] == 1020 - ill
 
 
 def test_a_drawn_tree_that_is_too_large_for_a_model_loses_its_lowest_levels():
