@@ -12,9 +12,10 @@ import numpy as np
 from bocage.epsilon import Epsilon
 from bocage.learners.base import label_of
 from bocage.learners.frontier import OpenNode
-from bocage.learners.rungs import tree_of, words_of
+from bocage.learners.rungs import tree_of
 from bocage.learners.sizing import largest, room
 from bocage.learners.smoothing import smoothed
+from bocage.learners.words import ladder_in_words
 from bocage.model import Tree, TreeBuilder
 from bocage.model.runs import Cuts
 from bocage.model.shape import MOST_ENTRIES, MOST_NODES
@@ -134,7 +135,7 @@ class Crowns:
                 self.sheet = found
                 return
             if isinstance(found, Ladder):
-                self.notes = tuple(words_of(found, schema))
+                self.notes = tuple(ladder_in_words(found, schema))
                 found = tree_of(found, schema)
             drawn = [found]
         while sum(map(_nodes, drawn)) > self.left:  # next to impossible: a model has its limits

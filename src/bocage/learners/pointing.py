@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from bocage.epsilon import Epsilon
 from bocage.learners.base import label_of
 from bocage.learners.cutting import Spreads
+from bocage.learners.words import sheet_in_words
 from bocage.model import AdditiveModel, Certificate, Term
 from bocage.model.additive import UNIT
 from bocage.private import Block, IntArray, Level, Sheet, Systems
@@ -118,7 +119,10 @@ def pointed(
 def model_of(
     schema: Schema, sheet: Sheet, counts: IntArray | None, certificate: Certificate
 ) -> AdditiveModel:
-    """The system as an additive model: it predicts the same, with log-odds that its counts tell."""
+    """The system as an additive model: it predicts the same, with log-odds that its counts tell.
+
+    Its certificate has the points in words.
+    """
     low, high = sheet.labels
     labels = label_of(schema).cells
     slope = round(_slope(sheet, counts) * UNIT / 2) * 2  # even: half of it is a whole number
@@ -135,7 +139,8 @@ def model_of(
         first = schema.attributes[0]
         cells = first.cells if isinstance(first, Categorical) else 1
         terms = [Term((first.name,), (cells,), np.zeros((cells, labels), np.int64))]
-    return AdditiveModel(schema, intercept, tuple(terms), certificate)
+    notes = (*certificate.notes, *sheet_in_words(sheet, schema))
+    return AdditiveModel(schema, intercept, tuple(terms), replace(certificate, notes=notes))
 
 
 def _slope(sheet: Sheet, counts: IntArray | None) -> float:

@@ -17,7 +17,8 @@ from bocage.learners import Auto, ReadableTree, laddering
 from bocage.learners.cutting import Spreads
 from bocage.learners.laddering import ladders_of
 from bocage.learners.readable import favor_of
-from bocage.learners.rungs import tree_of, words_of
+from bocage.learners.rungs import tree_of
+from bocage.learners.words import ladder_in_words
 from bocage.mechanisms import Adjacency
 from bocage.private import Block, Drawn, Ladder, climbs
 from bocage.private.query import Terms
@@ -105,7 +106,7 @@ def test_a_ladder_is_told_in_words():
         ((BLOCKS[1], (0, 1, 1)), (BLOCKS[2], (2, 2, 1, 0)), (BLOCKS[3], (0, 0, 0, 1))),
         ((0, 0, 1, 2, 2, 0, 0), (1,) * 7),
     )
-    assert list(words_of(ladder, SCHEMA)) == [
+    assert list(ladder_in_words(ladder, SCHEMA)) == [
         "The tree is a ladder: points add up, and their sum decides.",
         "Points: 0 if b is p, 1 if b in q, r.",
         "Points: 2 if n < 10, 1 if 10 ≤ n < 50, 0 if n ≥ 50.",
@@ -114,7 +115,7 @@ def test_a_ladder_is_told_in_words():
         "Where a is y: 0 to 4 points middle.",
     ]
     alone = Ladder(None, ((BLOCKS[1], (2, 1, 0)),), ((0, 1, 2),))
-    assert list(words_of(alone, SCHEMA))[1:] == [
+    assert list(ladder_in_words(alone, SCHEMA))[1:] == [
         "Points: 2 if b is p, 1 if b is q, 0 if b is r.",
         "0 points low, 1 point middle, 2 points high.",
     ]

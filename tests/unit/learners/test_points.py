@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -76,6 +78,19 @@ def test_the_model_predicts_what_the_points_say(data):
         given += np.array(own)[block.lookup(SCHEMA)[0][codes[block.columns[0]]]]
     expected = np.where(given >= threshold, high, low) if chosen else np.full(6, high)
     assert model.predict_codes(codes).tolist() == expected.tolist()
+
+
+def test_a_system_is_told_in_words():
+    sheet = Sheet(((BLOCKS[1], (0, 1, 1)), (BLOCKS[2], (2, 2, 1, 0))), 1, (0, 2))
+    model = model_of(SCHEMA, sheet, None, replace(certificate_of(SCHEMA), notes=("Before.",)))
+    assert model.certificate.notes == (
+        "Before.",
+        "The model is a point system: yes from 1 point on, else no.",
+        "Points: 0 if b is p, 1 if b in q, r.",
+        "Points: 2 if n < 10, 1 if 10 ≤ n < 50, 0 if n ≥ 50.",
+    )
+    alone = model_of(SCHEMA, Sheet((), 0, (1, 1)), None, certificate_of(SCHEMA))
+    assert alone.certificate.notes == ("One label for all rows: maybe.",)
 
 
 def test_a_point_is_worth_what_the_counts_say():
