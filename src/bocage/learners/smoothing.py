@@ -44,7 +44,7 @@ def smoothed(
     paid
         The epsilon that each leaf was counted with.
     decided
-        The label of every leaf if it is known already: it gets the largest of the shares.
+        The label of every node if it is known already: it gets the largest of a leaf's shares.
     rows
         A number of all rows, and the epsilon that it was counted with; None if it is exact.
     """
@@ -63,10 +63,9 @@ def smoothed(
         shares[node] = np.maximum(pulled, TINY) / np.maximum(pulled, TINY).sum()
     best = shares.argmax(axis=1)
     if decided is not None:
-        own = np.array(sorted(leaves))
-        top, label = best[own], decided[own].astype(np.intp)
-        shares[own, top], shares[own, label] = shares[own, label], shares[own, top]
-        best[own] = label
+        nodes = np.arange(len(best))
+        shares[nodes, best], shares[nodes, decided] = shares[nodes, decided], shares[nodes, best]
+        best = decided.astype(np.intp)
     totals = sums.sum(axis=1)
     if rows is not None:
         totals[0] = _agreed(float(totals[0]), labels * float(variance[0]), *rows)

@@ -272,6 +272,18 @@ def test_a_node_above_says_what_most_of_its_records_are():
     assert nodes[0][0][0] == 1020 - ill
 
 
+@pytest.mark.parametrize("drawn", [True, False])
+def test_counts_of_a_grown_tree_add_up_and_its_nodes_say_what_their_records_are(drawn):
+    jobs = ["farmer"] * 3600 + [job for job in JOBS.values[1:] for _ in range(100)]
+    data = {"job": jobs, "age": [0.5] * 4000}
+    data["ill"] = ["no" if job == "farmer" else "yes" for job in jobs]
+    model = ReadableTree(rows=4000, attributes=("job",), drawn=drawn).fit(study(data, SCHEMA), 2)
+    assert len(model.leaves) == 5  # another tree is wrong about 100 rows: e**190 times less likely
+    assert model.counts.sum(axis=1)[0] == 4000
+    assert model.counts[1:].sum(axis=0).tolist() == model.counts[0].tolist()
+    assert model.label.tolist() == [0, 0, 1, 1, 1, 1]  # most leaves are ill, most records are not
+
+
 def test_a_drawn_tree_that_is_too_large_for_a_model_loses_its_lowest_levels():
     def leaf(label):
         return Drawn(label)
