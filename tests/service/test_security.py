@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import logging
+import re
 import time
 
 import pytest
@@ -260,6 +261,7 @@ def test_the_log_has_no_key_no_question_and_no_answer(serve, made, ann, caplog):
     client.post(QUERY, content=b'{"secret": 4711}', headers=ann)
     text = "\n".join(record.getMessage() for record in caplog.records)
     assert "POST /v1/tables/{table}/query 200" in text
+    text = re.sub(r"\d+ ms", "", text)  # the time of an answer may be the same number as the answer
     for secret in (made.keys["ann"], "Nice", "0.123456789", f" {answer['values'][0]} ", "4711"):
         assert secret not in text
 
