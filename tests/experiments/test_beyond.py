@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from experiments.frontier import beyond_tables
 from experiments.frontier.beyond_report import report
-from experiments.frontier.beyond_tables import Source, read
+from experiments.frontier.beyond_tables import SMALLER, SOURCES, Source, read
 
 
 @pytest.fixture
@@ -38,6 +38,13 @@ def test_columns_are_categories_or_a_grid_and_what_is_missing_is_a_value(people,
     assert data.codes[[0, 1, 3, 18], 1].tolist() == [0, 3, 0, 63]  # 100 to 280 in 64 cells
     assert data.labels[:3].tolist() == [0, 1, 0]
     assert data.classes == 2
+
+
+def test_no_table_is_in_both_lists_and_all_folds_of_the_smaller_ones_are_run():
+    names = [(source.package, source.name) for source in (*SOURCES, *SMALLER)]
+    assert len(set(names)) == len(names) == 33 + 21
+    assert {source.folds for source in SOURCES} == {5}
+    assert {source.folds for source in SMALLER} == {10}
 
 
 def test_the_best_setting_of_the_best_rival_is_what_auto_is_compared_with():

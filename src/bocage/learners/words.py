@@ -15,8 +15,7 @@ from bocage.schema import Schema
 def ladder_in_words(ladder: Ladder, schema: Schema) -> Iterator[str]:
     """How many points there are for what, and the label of each sum."""
     yield "The tree is a ladder: points add up, and their sum decides."
-    for block, points in ladder.points:
-        yield f"Points: {', '.join(_given(block, points, schema))}."
+    yield from _columns(ladder.points, schema)
     most = sum(max(points) for _, points in ladder.points)
     where = [""]
     if (gate := ladder.gate) is not None:
@@ -35,17 +34,19 @@ def sheet_in_words(sheet: Sheet, schema: Schema) -> Iterator[str]:
         yield f"One label for all rows: {high}."
         return
     yield f"The model is a point system: {high} from {_range([sheet.threshold])} on, else {low}."
-    for block, points in sheet.points:
-        yield f"Points: {', '.join(_given(block, points, schema))}."
+    yield from _columns(sheet.points, schema)
 
 
-def _given(block: Block, points: Sequence[int], schema: Schema) -> Iterator[str]:
-    """What a column gives, cells with as many points together."""
-    cells = zip(points, _cells(block, schema), strict=True)
-    for own, run in groupby(cells, lambda one: one[0]):
-        codes = [cell for _, cell in run]
-        here = range(codes[0].start, codes[-1].stop)
-        yield f"{own} if {in_words(schema[block.columns[0]], here)}"
+def _columns(given: Sequence[tuple[Block, Sequence[int]]], schema: Schema) -> Iterator[str]:
+    """What each column gives, cells with as many points together."""
+    for block, points in given:
+        said = []
+        cells = zip(points, _cells(block, schema), strict=True)
+        for own, run in groupby(cells, lambda one: one[0]):
+            codes = [cell for _, cell in run]
+            here = range(codes[0].start, codes[-1].stop)
+            said.append(f"{own} if {in_words(schema[block.columns[0]], here)}")
+        yield f"Points: {', '.join(said)}."
 
 
 def _cells(block: Block, schema: Schema) -> list[range]:

@@ -121,7 +121,8 @@ def test_counts_of_a_tree_add_up(grown, labels, rows, random):
     nodes = smoothed(parents, leaves, dict.fromkeys(leaves, Epsilon.of("0.1")), decided, rows)
     for node, (counts, label) in enumerate(nodes):
         assert min(counts) >= 0
-        assert label == (decided[node] if node in leaves else label)
+        if node in leaves:
+            assert label == decided[node]
         assert counts[label] == max(counts)
         below = [nodes[i][0] for i, parent in enumerate(parents) if parent == node]
         if below:
