@@ -23,9 +23,7 @@ from typing import Any
 import numpy as np
 from experiments.common.data import folds
 from experiments.frontier import rivals
-from experiments.frontier.beyond_tables import LISTS, Source, read
-from experiments.frontier.curves import rows_of, schema_of
-from experiments.frontier.simulation import Data
+from experiments.frontier.beyond_tables import LISTS, Data, Source, read
 from experiments.frontier.table import text_of
 
 from bocage.errors import BocageError
@@ -54,13 +52,12 @@ RIVALS: dict[str, tuple[str, int, list[dict[str, Any]]]] = {  # environment, lab
 
 
 def ours(data: Data, method: str, epsilon: float) -> Iterator[tuple[float, float]]:
-    schema = schema_of(data)
     for train, test in folds(data.labels, FOLDS, 0, SEED):
-        with study(rows_of(data, train), schema) as table:
+        with study(data.take(train), data.schema) as table:
             begin = time.process_time()
             model = LEARNERS[method]().fit(table, epsilon)
             spent = time.process_time() - begin
-        guessed = np.asarray(model.predict(rows_of(data, test))).astype(int)
+        guessed = np.asarray(model.predict(data.take(test))).astype(int)
         yield 100 * float(np.mean(guessed == data.labels[test])), spent
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from experiments.frontier.simulation import Data
+import pyarrow as pa
+
+from bocage.schema import Categorical, Numeric, Schema
 
 CELLS, VALUES = 64, 12  # of the grid of a number; numbers with no more values are categories
 MOST = 60  # values of a category: columns that have more are left out
@@ -93,6 +95,43 @@ SMALLER = tuple(
     )
 )
 LISTS = {"first": SOURCES, "smaller": SMALLER}
+
+
+@dataclass(frozen=True)
+class Data:
+    """A table of codes. Numeric columns hold cells of a grid of `arity` cells."""
+
+    name: str
+    codes: np.ndarray  # rows x columns
+    arity: tuple[int, ...]
+    numeric: tuple[bool, ...]
+    labels: np.ndarray
+    classes: int
+
+    @property
+    def schema(self) -> Schema:
+        """Codes as values; numeric columns on their grid."""
+        columns = tuple(
+            Numeric(f"a{i}", 0, arity, arity) if numeric else Categorical(f"a{i}", _texts(arity))
+            for i, (arity, numeric) in enumerate(zip(self.arity, self.numeric, strict=True))
+        )
+        return Schema(self.name, columns, Categorical("y", _texts(self.classes)))
+
+    def take(self, rows: np.ndarray) -> pa.Table:
+        """These rows as the schema declares them."""
+        made: dict[str, pa.Array] = {}
+        for i, (arity, numeric) in enumerate(zip(self.arity, self.numeric, strict=True)):
+            codes = self.codes[rows, i]
+            made[f"a{i}"] = pa.array(codes + 0.5) if numeric else _dictionary(codes, arity)
+        return pa.table(made | {"y": _dictionary(self.labels[rows], self.classes)})
+
+
+def _texts(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(count)))
+
+
+def _dictionary(codes: np.ndarray, count: int) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(_texts(count)))
 
 
 def read(folder: Path, source: Source) -> Data:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
+import numpy as np
 import pandas as pd
 import pytest
 from experiments.frontier import beyond_tables
+from experiments.frontier.beyond import measured
 from experiments.frontier.beyond_report import report
 from experiments.frontier.beyond_tables import SMALLER, SOURCES, Source, read
 
@@ -38,6 +42,22 @@ def test_columns_are_categories_or_a_grid_and_what_is_missing_is_a_value(people,
     assert data.codes[[0, 1, 3, 18], 1].tolist() == [0, 3, 0, 63]  # 100 to 280 in 64 cells
     assert data.labels[:3].tolist() == [0, 1, 0]
     assert data.classes == 2
+
+
+def test_rows_are_as_the_schema_declares_them(people):
+    data = read(people, Source("towns", "people", "ill", ("copy", "name")))
+    rows = data.take(np.array([0, 18]))
+    assert [data.schema[name].cells for name in rows.column_names] == [3, 64, 2, 2]
+    assert rows["a0"].to_pylist() == ["1", "2"]
+    assert rows["a1"].to_pylist() == [0.5, 63.5]  # inside their cells
+
+
+def test_our_learners_are_measured_and_a_cell_that_is_known_is_not_measured_again(people):
+    source = Source("towns", "people", "ill", ("name",), folds=2)
+    given = Namespace(data=people, ours=("bayes",), rivals=False)
+    rows = measured(source, given, frozenset({("people", "bayes", "", "0.5")}))
+    assert [row[:5] for row in rows] == [("people", "bayes", "", e, 2) for e in ("0.1", "1", "2")]
+    assert all(0 <= float(row[5]) <= 100 for row in rows)
 
 
 def test_no_table_is_in_both_lists_and_all_folds_of_the_smaller_ones_are_run():
