@@ -23,6 +23,7 @@ from bocage.engine.base import Engine
 from bocage.engine.counting import workers
 from bocage.engine.duckdb import DuckDBEngine
 from bocage.engine.memory import MemoryEngine
+from bocage.engine.moments import Moment
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.learners import RandomTrees
 from bocage.learners.structure import Structure, random_structure
@@ -192,6 +193,20 @@ class _Counting:
     def answer(self, questions: Any) -> Any:
         self.scans += 1
         return self._inner.answer(questions)
+
+    def pin(self) -> Engine:
+        return Moment(self)
+
+    @property
+    def at_hand(self) -> bool:
+        return self._inner.at_hand
+
+    @property
+    def version(self) -> str | None:
+        return self._inner.version
+
+    def rows(self, question: Any) -> Any:
+        return self._inner.rows(question)
 
     def close(self) -> None:
         self._inner.close()

@@ -178,6 +178,20 @@ def test_links_between_files_lead_somewhere():
     assert broken == []
 
 
+def test_files_of_the_repository_that_pages_name_are_there():
+    """In backticks, from the root: code, experiments and their results."""
+    pages = [*PAGES, *ROOT.glob("*.md"), *(ROOT / "experiments").rglob("*.md")]
+    gone = [
+        f"{name(page)} → {target}"
+        for page in pages
+        for target in re.findall(
+            r"`((?:src|tests|docs|experiments|benchmarks|scripts|lock)/[\w./-]+)`", page.read_text()
+        )
+        if not (ROOT / target).exists()
+    ]
+    assert gone == []
+
+
 def test_the_site_builds_and_loads_nothing_from_elsewhere(tmp_path):
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict"]
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
@@ -206,3 +220,19 @@ def test_every_target_of_the_makefile_is_listed_by_help():
     phony = re.search(r"^\.PHONY: (.+)$", makefile, re.MULTILINE)[1].split()
     listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert re.findall(r"make (\w+)", listed.stdout) == phony
+
+
+def test_every_test_that_the_security_page_names_is_there():
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", (ROOT / "SECURITY.md").read_text())
+    assert len(named) > 30
+    for file, test in named:
+        source = (ROOT / file).read_text()
+        assert not test or f"def {test}(" in source, f"{file}::{test}"
+
+
+def test_every_module_that_the_security_page_names_is_there():
+    rows = [line for line in (ROOT / "SECURITY.md").read_text().splitlines() if line[:2] == "| "]
+    kept = " ".join(row.split(" | ")[1] for row in rows)
+    named = set(re.findall(r"`(\w+/(?:\w+\.py)?)`", kept))
+    assert len(named) > 10
+    assert [path for path in sorted(named) if not (ROOT / "src/bocage" / path).exists()] == []

@@ -13,6 +13,7 @@ from bocage.errors import EpsilonError
 
 UNIT = 10**9
 _LONGEST_KEPT = 40  # characters of an amount that is not read again
+_LONGEST = 400  # characters of any: the exact fraction of a million digits takes half a minute
 LARGEST = 10**6 * UNIT  # no guarantee worth the name lies beyond; keeps sums far inside 63 bits
 
 
@@ -104,8 +105,11 @@ def _nano(value: object) -> int:
 
 
 def _decimal(value: object) -> Fraction:
+    text = str(value).strip()
+    if len(text) > _LONGEST:
+        raise EpsilonError(f"epsilon is a number of at most {_LONGEST} characters.")
     try:
-        decimal = Decimal(str(value).strip())
+        decimal = Decimal(text)
     except InvalidOperation:
         raise EpsilonError(f"epsilon must be a number, not {value!r}.") from None
     if not decimal.is_finite():

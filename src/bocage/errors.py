@@ -11,6 +11,7 @@
     │   ├── BudgetExceeded   the charge does not fit; nothing was charged and no row was read
     │   ├── ScopeClosed      the table or the analyst is frozen or revoked
     │   ├── LedgerBusy       another process holds the ledger for too long; nothing was charged
+    │   ├── DeclaredTwice    an owner declares of two things what can be true of one
     │   ├── AnswerLost       paid for before the machine went down; it is not drawn a second time
     │   └── LedgerCorrupt    the chain of entries does not verify
     ├── NoiseError           the noise provider does not offer what the question needs
@@ -72,6 +73,22 @@ class EpsilonError(BocageError):
 
 class LedgerError(BocageError):
     """The ledger refuses, or cannot be used."""
+
+
+class DeclaredTwice(LedgerError):
+    """Something was declared that was declared of something else before, and can be true of one only.
+
+    Attributes
+    ----------
+    other
+        The term that it was declared of.
+    """
+
+    def __init__(self, table: str, term: str, other: str) -> None:
+        self.other = other
+        super().__init__(
+            f"{table}: {term} are declared the same as {other}, and they cannot be. Nothing was charged."
+        )
 
 
 class BudgetExceeded(LedgerError):

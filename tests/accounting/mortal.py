@@ -17,8 +17,9 @@ def live(target: str, released: str) -> None:
     alice = ledger.analyst(ledger.table("people", Epsilon.of(1000)), "alice", Epsilon.of(1000))
     with Path(released).open("a") as file:
         while True:
-            entry = ledger.charge(alice.partition("by sex").part("F"), Epsilon.of("0.001"), "{}")
-            ledger.store_answer(alice, entry.hash, b"42", entry.number)
+            women = alice.partition("by sex").part("F")
+            entry = ledger.charge(women, Epsilon.of("0.001"), "{}")
+            ledger.store_answer(women, entry.hash, b"42", entry.number)
             file.write(f"{entry.number} {entry.hash}\n")
             file.flush()
             os.fsync(file.fileno())

@@ -9,10 +9,11 @@ from contextlib import closing
 
 import pytest
 
-from bocage.accounting import Action, boot, chain, open_ledger
+from bocage.accounting import Action, answers, boot, chain, open_ledger
 from bocage.accounting.group import Change
 from bocage.epsilon import Epsilon
 from bocage.errors import AnswerLost, BudgetExceeded, LedgerError, ScopeClosed
+from old_ledgers import downgrade
 
 ONE = Epsilon.of("0.001")
 FULL, NORMAL = 2, 1
@@ -151,24 +152,23 @@ def test_the_run_of_the_machine_is_as_durable_as_its_first_entry(opened, commits
     assert found == [(FULL, {"boots", "scopes", "entries"}), (FULL, {"scopes", "entries"})]
 
 
-@pytest.mark.parametrize("old", [False, True])
-def test_without_the_run_of_the_machine_all_is_as_durable_as_a_charge(
-    opened, machine, commits, tmp_path, old
-):
-    """No name of the run, or a ledger of the first format, which has no place for it."""
-    if old:
-        opened().close()
-        with closing(sqlite3.connect(tmp_path / "ledger.db")) as file:
-            file.execute("DROP TABLE boots")
-            file.execute("PRAGMA user_version = 1")
-    else:
-        machine("")
+def test_without_the_run_of_the_machine_all_is_as_durable_as_a_charge(opened, machine, commits):
+    machine("")
     ledger = opened()
     account(ledger)
     found = commits(ledger)
     keep(ledger, "key", charge(ledger).number)
     assert [level for level, _ in found] == [FULL, FULL]
-    assert charge(opened("" if not old else "second"), "key").repeated
+    assert charge(opened(""), "key").repeated
+
+
+def test_a_ledger_of_the_first_format_records_runs_from_now_on(opened, tmp_path):
+    opened("").close()
+    downgrade(tmp_path / "ledger.db", version=1)
+    charge(opened("second"))
+    assert charge(opened()).repeated
+    with pytest.raises(AnswerLost):
+        charge(opened("third"))
 
 
 def test_a_closed_account_hears_nothing_of_its_lost_answers(opened):
@@ -220,7 +220,7 @@ def test_a_charge_and_an_answer_that_are_made_together_wait(opened, commits):
     ann, number, found = account(ledger), charge(ledger).number, commits(ledger)
 
     def kept(run):
-        return chain.store_answer(run, ann, "key", b"42", number)
+        return answers.store(run, ledger._store.secret, ann, "key", b"42", number=number)
 
     def charged(run):
         return chain.append(run, Action.CHARGE, ann, ONE)
@@ -232,6 +232,6 @@ def test_a_charge_and_an_answer_that_are_made_together_wait(opened, commits):
 def test_a_ledger_of_a_newer_format_is_refused(opened, tmp_path):
     opened().close()
     with closing(sqlite3.connect(tmp_path / "ledger.db")) as file:
-        file.execute("PRAGMA user_version = 3")
+        file.execute("PRAGMA user_version = 4")
     with pytest.raises(LedgerError, match="newer Bocage"):
         opened()

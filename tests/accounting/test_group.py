@@ -12,7 +12,7 @@ import pytest
 from bocage.accounting import chain, group, open_ledger
 from bocage.accounting.algebra import Action
 from bocage.accounting.entry import Entry
-from bocage.accounting.sqlite import SQLiteStore
+from bocage.accounting.file import LedgerFile
 from bocage.epsilon import Epsilon
 from bocage.errors import BudgetExceeded, LedgerBusy, LedgerError
 from servers import wait_until
@@ -20,7 +20,7 @@ from servers import wait_until
 ONE = Epsilon.of("0.001")
 
 
-class Watched(SQLiteStore):
+class Watched(LedgerFile):
     """Counts commits, and holds or breaks them at will."""
 
     def __init__(self, path):
@@ -43,8 +43,10 @@ class Watched(SQLiteStore):
 @pytest.fixture
 def ledger(tmp_path):
     with open_ledger(tmp_path / "ledger.db", create=True) as made:
+        secret = made._store.secret
         made._store.close()
         made._store = Watched(tmp_path / "ledger.db")
+        made._store.secret = secret
         yield made
 
 

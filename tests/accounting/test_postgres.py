@@ -79,7 +79,7 @@ def test_connection_lost_during_a_charge_charges_nothing(ledger, alice, other):
 
 def test_newer_format_is_refused(database, ledger, other):
     other.execute("ALTER TABLE entries DISABLE TRIGGER append_only")
-    other.execute("UPDATE entries SET memo = replace(memo, '\"version\":1', '\"version\":2')")
+    other.execute("UPDATE entries SET memo = replace(memo, '\"version\":2', '\"version\":3')")
     other.commit()
     with pytest.raises(LedgerError, match="newer Bocage"):
         open_ledger(database)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from running import ROWS, SCHEMA, Inside, Made
+from running import ROWS, SCHEMA, Inside, Made, some_rows
 
 import bocage
 from bocage.errors import LearnerError
@@ -22,8 +22,8 @@ def months(tmp_path_factory):
     schema.write_text(SCHEMA.replace('"people"', '"visits"'), encoding="utf-8")
     key = made.analyst("ann")
     with made.owner() as owner:
-        for month in MONTHS:
-            owner.add_table(month, str(made.rows), schema, "100", batch=month)
+        for month, rows in zip(MONTHS, (made.rows, some_rows(made, 12)), strict=True):
+            owner.add_table(month, str(rows), schema, "100", batch=month)
             owner.grant("ann", month, "10")
     inside = Inside(made.opened())
     with bocage.connect(str(inside.client.base_url).rstrip("/"), key) as connection:

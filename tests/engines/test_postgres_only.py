@@ -48,7 +48,7 @@ def total(engine: PostgresEngine) -> int:
 def test_the_session_cannot_write(postgres_url, table):
     with closing(PostgresEngine(postgres_url, table, SCHEMA)) as engine:
         with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
-            engine._connection.execute("INSERT INTO public.t VALUES ('red')")
+            engine._idle[0].execute("INSERT INTO public.t VALUES ('red')")
         assert total(engine) == 3
 
 
@@ -141,11 +141,11 @@ def _sleeping(admin: psycopg.Connection[Any]) -> bool:
 
 def test_a_session_ended_by_the_administrator_is_replaced(postgres_url, table, admin):
     with closing(PostgresEngine(postgres_url, table, SCHEMA)) as engine:
-        pid = engine._connection.info.backend_pid
+        pid = engine._idle[0].info.backend_pid
         admin.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
         assert total(engine) == 3
         with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
-            engine._connection.execute("INSERT INTO public.t VALUES ('red')")
+            engine._idle[0].execute("INSERT INTO public.t VALUES ('red')")
 
 
 def test_an_error_that_quotes_a_datum_stays_behind(postgres_url, table, admin, caplog):
@@ -164,7 +164,7 @@ def test_a_closed_engine_says_so_and_does_not_connect_again(postgres_url, table)
     engine.close()
     with pytest.raises(EngineError, match="closed"):
         engine.answer([Question()])
-    assert engine._connection.closed
+    assert not engine._idle
 
 
 def test_a_statement_that_takes_too_long_is_given_up(postgres_url, table, admin, caplog):

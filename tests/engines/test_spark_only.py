@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bocage.engine import spark as module
+from bocage.engine import spark_tasks
 from bocage.engine.spark import SparkEngine
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question
@@ -118,15 +119,25 @@ def test_a_worker_that_dies_in_mid_query_is_an_opaque_error_and_the_next_call_wo
         assert colors(engine) == [1, 0]
 
 
-def test_files_are_read_by_the_tasks_and_by_spark_where_they_do_not_hold_a_column(spark, tmp_path):
-    write(tmp_path / "plain" / "a.parquet", ["red", "green", "red"])
-    write(tmp_path / "hive" / "color=red" / "a.parquet", [1, 2], "other")
-    with closing(SparkEngine(tmp_path / "plain", SCHEMA, spark)) as engine:
-        assert engine._open(counting=False)[1] is not None
-        assert colors(engine) == [2, 1]
-    with closing(SparkEngine(tmp_path / "hive", SCHEMA, spark)) as engine:
-        assert engine._open(counting=False)[1] is None
-        assert colors(engine) == [2, 0]
+def test_what_only_the_name_of_a_directory_holds_is_no_column(spark, tmp_path):
+    write(tmp_path / "color=red" / "a.parquet", [1, 2], "other")
+    with pytest.raises(SourceError, match="no column 'color'"):
+        SparkEngine(tmp_path, SCHEMA, spark)
+
+
+def test_files_of_different_types_are_refused_also_where_only_spark_reads_them(
+    spark, tmp_path, monkeypatch
+):
+    number = Schema("t", (Numeric("color", Fraction(0), Fraction(9)),))
+    write(tmp_path / "a.parquet", pa.array([1, 2], pa.int32()))
+    write(tmp_path / "b.parquet", [3.5])
+    for local in (module._local, lambda _: None):
+        monkeypatch.setattr(module, "_local", local)
+        with pytest.raises(SourceError, match="hold column 'color' as int32 and as double"):
+            SparkEngine(tmp_path, number, spark)
+    write(tmp_path / "a.parquet", [1.0, 2.0])
+    with closing(SparkEngine(tmp_path, number, spark)) as engine:
+        assert engine.answer([Question()])[0].totals.tolist() == [[3]]
 
 
 def test_files_that_came_since_the_last_answer_are_counted(spark, tmp_path):
@@ -141,8 +152,8 @@ def test_a_file_that_changes_while_it_is_read_spoils_the_answer(spark, tmp_path)
     path = tmp_path / "a.parquet"
     write(path, ["red", "red", "red"])
     with closing(SparkEngine(path, SCHEMA, spark)) as engine:
-        pieces = engine._open(counting=False)[1]
-    batches = module._read(pieces, ["color"], ["color"])
+        pieces = engine.pin()._pieces
+    batches = spark_tasks.read(pieces, ["color"], ["color"])
     next(batches)
     path.rename(tmp_path / "old")
     write(path, ["green"])
@@ -181,3 +192,37 @@ def test_a_closed_engine_says_so(spark, tmp_path):
     engine.close()
     with pytest.raises(EngineError, match="closed"):
         engine.answer(ASK)
+
+
+def test_a_pinned_frame_is_not_computed_again(spark):
+    frame = spark.range(1000).selectExpr("IF(rand() < 0.5, 'red', 'green') AS color")
+    with closing(SparkEngine(frame, SCHEMA)) as engine, closing(engine.pin()) as pinned:
+        first = colors(pinned)
+        assert all(colors(pinned) == first for _ in range(3))
+        assert pinned.version is None
+
+
+def test_the_version_of_files_is_that_of_their_bytes(spark, tmp_path):
+    write(tmp_path / "a.parquet", ["red"])
+    with closing(SparkEngine(tmp_path, SCHEMA, spark)) as engine:
+        was = engine.pin()
+        assert was.version == engine.version
+        assert was.version is not None
+        write(tmp_path / "b.parquet", ["green"])
+        now = engine.pin()
+        assert now.version != was.version
+        assert (colors(was), colors(now)) == ([1, 0], [1, 1])
+        write(tmp_path / "a.parquet", ["green"])
+        with pytest.raises(EngineError, match="could not be read"):
+            colors(was)
+
+
+def test_files_and_frames_that_grew_over_the_cap_are_refused_when_they_are_pinned(spark, tmp_path):
+    capped = Schema("t", (COLOR,), row_cap=1)
+    write(tmp_path / "a.parquet", ["red"])
+    for source in (tmp_path, spark.read.parquet(str(tmp_path))):
+        write(tmp_path / "a.parquet", ["red"])
+        with closing(SparkEngine(source, capped, spark)) as engine:
+            write(tmp_path / "a.parquet", ["red"] * 2)
+            with pytest.raises(SourceError, match="row cap"):
+                engine.pin()

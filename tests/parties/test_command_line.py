@@ -63,7 +63,7 @@ def contribute(run, name, *more, output=None, code=0):
 def test_three_owners_plan_contribute_and_merge(planned):
     for name, output in zip(NAMES, ("n.json", "s.parquet", "w.json"), strict=True):
         result = contribute(planned, name, output=output)
-        assert "Charged epsilon 0.5 (ledger entry 4)" in result.output
+        assert "Charged epsilon 0.5 (ledger entry 5)" in result.output
     result = planned("merge", "plan.json", "n.json", "s.parquet", "w.json", "-o", "model.json")
     assert "epsilon = 0.5" in result.output
     assert "no person is in two" in result.output

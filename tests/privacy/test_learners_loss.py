@@ -21,7 +21,7 @@ import pytest
 from bocage.accounting import MemoryAccount
 from bocage.engine.reference import ReferenceEngine
 from bocage.epsilon import LARGEST, Epsilon
-from bocage.errors import RefusedVariant
+from bocage.errors import ModelError, RefusedVariant
 from bocage.learners import DPDF, DiffPC45, DiffPID3
 from bocage.mechanisms import (
     Adjacency,
@@ -145,7 +145,9 @@ class ScriptedDesk(LiveDesk):
             self.noise.exact = next(iter(tally.columns.values())).ravel()
         else:
             self.noise.exact = tally.totals.sum(axis=1)
-        return finish(tally, self.terms, self.noise)
+        drawn = finish(tally, self.terms, self.noise)
+        self._write(query, place, account)
+        return drawn
 
     def fit(self, fit, place, account):
         if isinstance(fit, ScoredCounts):
@@ -272,8 +274,17 @@ class Greedy(DiffPID3):
         return chosen
 
 
+class Quiet(Greedy):
+    """Claims nothing, so that its loss can be seen."""
+
+    def certificate(self, level, **_):
+        return super().certificate(level, sound=False)
+
+
 def test_a_learner_that_asks_more_than_it_pays_for_is_caught():
-    assert worst_loss(Greedy(1), NOMINAL, most=2) > EPSILON + 0.05
+    assert worst_loss(Quiet(1), NOMINAL, most=2) > EPSILON + 0.05
+    with pytest.raises(ModelError, match="claims epsilon=1"):
+        scripts(Greedy(1), NOMINAL)
 
 
 def mushrooms(attributes):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -26,6 +27,7 @@ from bocage.mechanisms import (
 )
 from bocage.private.choose import Candidate, Choose
 from bocage.private.criteria import CRITERIA
+from bocage.private.quantile import Within
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentNoise
 from private.tables import table
@@ -161,6 +163,35 @@ def test_a_criterion_with_too_small_a_range_is_caught(selection):
     candidates = ((Candidate.of(TINY, "a"), Candidate.of(TINY, "x")),)
     query = Choose(candidates, "c", Wrong(CRITERIA["max"]), selection, EPSILON)
     assert worst_selection_loss(lambda t: t._ask(query, False), Adjacency.ADD_REMOVE, 3) > LIMIT
+
+
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+@pytest.mark.parametrize("level", ["0.5", "0.75"])
+def test_a_quantile_and_the_counts_around_it_lose_at_most_epsilon(level, adjacency, monkeypatch):
+    # For every value that may be chosen: the loss of choosing it, and of the counts of its runs, each
+    # of which is greatest, and the same, at every output outside of the two exact values.
+    seen = []
+    monkeypatch.setattr(Within, "runs", lambda _, noisy: seen.append(noisy) or (0, 0))
+
+    def choosing(rows, value):
+        noise = Capture()
+        noise.select = lambda contests, _: noise.contests.extend(contests) or np.array([value])
+        columns = {c.name: [record[i] for record in rows] for i, c in enumerate(TINY)}
+        own = table(columns, TINY, noise=noise, adjacency=adjacency)
+        own.noisy_quantile("x", EPSILON, level=level)
+        (contest,), ((scale, size),) = noise.contests, noise.scales
+        assert size == len(seen[-1])
+        return exponential_probabilities(contest)[value], seen[-1], scale
+
+    found = cache(choosing)
+    worst = Decimal(0)
+    for pair in pairs(adjacency, 3):
+        one, other = (tuple(sorted(rows)) for rows in pair)
+        for value in range(3):
+            (p, counts, scale), (q, others, _) = found(one, value), found(other, value)
+            moved = int(np.abs(counts - others).sum()) / scale
+            worst = max(worst, abs((p / q).ln()) + Decimal(moved.numerator) / moved.denominator)
+    assert LIMIT / 2 < worst <= LIMIT
 
 
 COUNTS = [

@@ -32,7 +32,7 @@ def opened(tmp_path):
     """Open rows as a batch (or none), for an analyst with a budget of 1, in one ledger."""
     tables = []
 
-    def opening(rows, batch, adjacency="add_remove"):
+    def opening(rows, batch):
         table_ = protect(
             rows,
             TENNIS,
@@ -40,7 +40,6 @@ def opened(tmp_path):
             cap=5,
             create=True,
             batch=batch,
-            adjacency=adjacency,
         )
         tables.append(table_)
         return table_.analyst("ann", 1), table_
@@ -154,7 +153,7 @@ def test_updates_that_do_not_fit_are_refused_and_cost_nothing(opened):
     unbatched = LEARNER.fit(study(WEATHER, TENNIS), 1)
     other = DPDF(trees=1, depth=1).fit(study(WEATHER, TENNIS, batch="x"), 1)
     people = LEARNER.fit(study(ROWS, PEOPLE, batch="x"), 1)
-    replacing, _ = opened(FEBRUARY, "2026-02", "replace")
+    replacing = study(FEBRUARY, TENNIS, batch="2026-02", adjacency="replace")
     spent = owner.spent()
     for model, rows, epsilon, said in (
         (forest, first, 1, "'2026-01' is in the forest already"),
@@ -233,3 +232,40 @@ def test_a_certificate_that_contradicts_its_batches_is_refused():
 def test_a_batch_needs_a_name(name):
     with pytest.raises(PlanError, match="a batch is named by text"):
         study(ROWS, PEOPLE, batch=name)
+
+
+def test_the_second_promise_is_that_of_the_batch_with_the_least_of_it(opened):
+    """Each tree's leaves are a question; what settled the number of trees for one batch did not for others."""
+    many, few = RandomTrees(trees=200, height=1), RandomTrees(trees=2)
+    for first, settled in ((many, True), (few, False)):
+        forest = first.fit(study(JANUARY, TENNIS, batch="a"), 1)
+        assert forest.certificate.settled is settled
+        both = first.update(forest, study(FEBRUARY, TENNIS, batch="b"), "1.5").certificate
+        rhos = {tuple(line.within): line.concentrated for line in both.plan}
+        assert both.relaxed(delta=1e-6).rho == max(rhos.values())
+        assert both.settled is settled
+        assert str(both.used) == both.epsilon == "1.5"
+    assert both.relaxed(delta=1e-6).rho > forest.certificate.relaxed(delta=1e-6).rho
+
+
+def test_the_certificate_of_an_update_lists_the_releases_of_all_batches():
+    forest = RandomTrees(trees=2).fit(study(JANUARY, TENNIS, batch="a"), 1)
+    kept = [line.question for line in forest.certificate.plan]
+    assert "count" in kept
+    for number, rows in enumerate((FEBRUARY, MARCH), 2):
+        forest = LEARNER.update(forest, study(rows, TENNIS, batch=str(number)), "0.5")
+    lines = forest.certificate.plan
+    assert [line.question for line in lines if line.within == (1, 1)] == kept
+    assert [line.within for line in lines if line.within != (1, 1)] == [(1, 2), (1, 3)]
+    assert forest.certificate.epsilon == "1"
+    assert "in part 1.3" in forest.certificate.statement()
+
+
+def test_a_dry_run_of_an_update_says_which_rows_were_made_up(opened):
+    real, _ = opened(JANUARY, "a")
+    forest = LEARNER.fit(real, "0.5")
+    other, _ = opened(FEBRUARY, "b")
+    made_up = LEARNER.update(forest, other.dry_run(rows=9), "0.5").certificate
+    assert made_up.notes == (
+        "A dry run: the rows of batch 'b' were made up from the schema. No record was read.",
+    )

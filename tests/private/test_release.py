@@ -294,15 +294,15 @@ def test_a_partition_of_other_rows_is_another_partition(alice):
     assert str(alice.spent()) == "3"
 
 
-def test_groups_of_a_level_cannot_overlap_or_change_under_one_name():
+def test_groups_of_a_level_cannot_overlap_and_other_groups_add():
     level = table().reserve(10, "a tree").split([("city", None)])
     with pytest.raises(PlanError, match="one group"):
-        level.group("halves", {"one": [0, 1], "two": [1, 2]})
+        level.group({"one": [0, 1], "two": [1, 2]})
     one = Epsilon.of(1)
-    level.group("halves", {"one": [0], "two": [1, 2]})["two"].totals(one)
+    level.group({"one": [0], "two": [1, 2]})["two"].totals(one)
     assert str(level.remaining()) == "9"
     # The same names for other cells: what they spend adds up.
-    level.group("halves", {"one": [1, 2], "two": [0]})["one"].totals(one)
+    level.group({"one": [1, 2], "two": [0]})["one"].totals(one)
     assert str(level.remaining()) == "8"
 
 

@@ -94,6 +94,13 @@ class Made:
         return Home.open(self.path, {f"BOCAGE_{name.upper()}": v for name, v in given.items()})
 
 
+def some_rows(made: Made, rows: int) -> Path:
+    """A file of the first rows: a batch of its own."""
+    path = made.rows.with_name(f"{rows}.parquet")
+    pq.write_table(pa.table(ROWS).slice(0, rows), path)
+    return path
+
+
 def bearer(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"}
 

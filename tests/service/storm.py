@@ -22,6 +22,7 @@ from bocage.errors import BocageError, BudgetExceeded
 from bocage.learners import RandomTrees
 from servers import wait_until
 
+MOST_REQUESTS = 5000  # of one client, who waits for kills
 FOREST = RandomTrees(trees=2, height=1, rows=16, attributes=("sex",))
 
 
@@ -46,9 +47,18 @@ class Storm:
 
 
 def storm(
-    made: Made, requests: int, clients: int, *, workers: int = 2, most_kills: int = 1000
+    made: Made,
+    requests: int,
+    clients: int,
+    *,
+    workers: int = 2,
+    kills_at_least: int = 0,
+    most_kills: int = 1000,
 ) -> Storm:
-    """Send `requests` mixed requests from `clients` clients, killing workers all the time."""
+    """Send `requests` mixed requests from `clients` clients, killing workers all the time.
+
+    Where that takes less time than the first `kills_at_least` kills, clients go on until these.
+    """
     keys = {f"ann{i}": made.analyst(f"ann{i}", "1000") for i in range(clients)}
     service = Running(made, workers=workers, warm_up=True, jobs_per_analyst=1000)
     over, kills = threading.Event(), []
@@ -61,7 +71,9 @@ def storm(
         with ThreadPoolExecutor(clients) as pool:
             shares = [requests // clients + (i < requests % clients) for i in range(clients)]
             work = [
-                pool.submit(_client, service.url, name, key, share)
+                pool.submit(
+                    _client, service.url, name, key, share, lambda: len(kills) < kills_at_least
+                )
                 for (name, key), share in zip(keys.items(), shares, strict=True)
             ]
             seen = [one.result() for one in work]
@@ -102,11 +114,13 @@ def _at_work(child: psutil.Process) -> bool:
     return any(one.status == "ESTABLISHED" for one in child.net_connections("tcp"))
 
 
-def _client(url: str, name: str, key: str, requests: int) -> Seen:
+def _client(url: str, name: str, key: str, requests: int, goes_on) -> Seen:
     seen, luck = Seen(name), random.Random()  # noqa: S311 - no secret
     with bocage.connect(url, key, timeout_seconds=60, patience_seconds=600) as connection:
         table = connection["people"]
-        for _ in range(requests):
+        done = 0
+        while done < requests or (goes_on() and done < MOST_REQUESTS):
+            done += 1
             try:
                 _ask(connection, table, luck.random(), seen)
             except BocageError as error:

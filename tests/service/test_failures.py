@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from running import Inside, count, wait_for_job
 
 from bocage.accounting import Ledger, LedgerAccount
-from bocage.engine.duckdb import DuckDBEngine
+from bocage.engine.opened import Opened
 from bocage.service.gate import padding
 from servers import wait_until
 
@@ -26,7 +26,7 @@ def me(client, who):
 def events(monkeypatch):
     """What happens to ledger and rows, in order."""
     happened = []
-    charge, answer = LedgerAccount.enter, DuckDBEngine.answer
+    charge, answer = LedgerAccount.enter, Opened.answer
 
     def charges(self, *arguments, **more):
         number = charge(self, *arguments, **more)
@@ -38,7 +38,7 @@ def events(monkeypatch):
         return answer(self, questions, *more)
 
     monkeypatch.setattr(LedgerAccount, "enter", charges)
-    monkeypatch.setattr(DuckDBEngine, "answer", reads)
+    monkeypatch.setattr(Opened, "answer", reads)
     return happened
 
 
@@ -61,7 +61,7 @@ def test_an_engine_that_is_lost_leaves_the_charge_and_says_nothing(serve, ann, m
     def fails(self, questions):
         raise ValueError(DATUM)
 
-    monkeypatch.setattr(DuckDBEngine, "answer", fails)
+    monkeypatch.setattr(Opened, "answer", fails)
     reply = client.post(QUERY, json=count("1"), headers=ann)
     assert (reply.status_code, reply.json()["error"]["code"]) == (503, "engine_error")
     learn = {"learner": "rdt", "parameters": {"trees": 1, "height": 1}, "epsilon": "2"}

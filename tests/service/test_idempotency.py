@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import duckdb
 import pytest
 from running import Inside, count
 
@@ -223,3 +224,21 @@ def test_an_answer_that_was_kept_under_another_name_is_not_drawn_again(serve, an
     again = send(serve(), ann, "k1", count("0.001", fresh=True))
     assert again.json() == first.json()
     assert spent(serve(), ann) == "0.001"
+
+
+def test_a_repeated_request_about_rows_that_may_have_changed_gets_the_same_answer(serve, made, ann):
+    view = made.path.parent / "view.duckdb"
+    with duckdb.connect(str(view)) as source:
+        source.execute(f"CREATE VIEW people AS SELECT * FROM '{made.rows}'")
+    schema = made.schema.with_name("live.toml")
+    schema.write_text(made.schema.read_text().replace('"people"', '"live"'))
+    with made.owner() as owner:
+        owner.add_table("live", f"{view}#people", schema, "100")
+        owner.grant("ann", "live", "50")
+    client, path = serve(), "/v1/tables/live/query"
+    first, again = (send(client, ann, "k1", count(), path) for _ in range(2))
+    assert first.status_code == 200
+    assert first.json() == again.json()
+    assert client.post(path, json=count(), headers=ann).json()["kind"] == "release"  # a new one
+    tables = client.get("/v1/me", headers=ann).json()["tables"]
+    assert {table["table"]: table["spent"] for table in tables}["live"] == "1"

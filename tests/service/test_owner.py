@@ -7,7 +7,7 @@ from dataclasses import fields
 
 import pytest
 from click.testing import CliRunner
-from running import ROWS, Inside, count
+from running import ROWS, Inside, count, some_rows
 
 from bocage import cli
 from bocage.accounting import Scope
@@ -76,8 +76,8 @@ def test_a_table_that_a_service_could_not_open_is_not_registered(bocage, made, t
 
 def test_batches_of_one_table_cost_the_maximum(serve, made, ann):
     with made.owner() as owner:
-        for month in ("01", "02"):
-            owner.add_table(month, str(made.rows), made.schema, "100", batch=month)
+        for month, rows in (("01", made.rows), ("02", some_rows(made, 5))):
+            owner.add_table(month, str(rows), made.schema, "100", batch=month)
             owner.grant("ann", month, "50")
     client = serve()
     for month in ("01", "02"):

@@ -276,4 +276,4 @@ def test_tables_that_take_long_have_threads(made, ann, monkeypatch, rows):
         reply = service.client.post("/v1/tables/people/query", json=count("0.1"), headers=ann)
         assert reply.status_code == 200
     service.stop()
-    assert len(used) == (1 if rows else 0)  # the first question loads the table
+    assert len(used) == (2 if rows else 0)

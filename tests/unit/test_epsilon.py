@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -85,3 +86,11 @@ def test_a_split_into_nothing_is_refused() -> None:
         Epsilon.of("0.000000002").split([1, 1, 1])
     with pytest.raises(EpsilonError, match="too small"):
         Epsilon.of(1).split([1, 0])
+
+
+def test_an_amount_of_many_digits_is_refused_before_it_is_read() -> None:
+    for text in ("0." + "1" * 10**6, "1" * 10**6, "1." + "0" * 400):
+        began = process_time()
+        with pytest.raises(EpsilonError, match="at most 400 characters"):
+            Epsilon.of(text)
+        assert process_time() - began < 0.1

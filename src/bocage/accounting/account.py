@@ -42,6 +42,10 @@ class Account(Protocol):
 
     def stored_answer(self, key: str) -> bytes | None: ...
 
+    def blind(self, text: str) -> str:
+        """A name for something private; the same in this account and all that is reserved of it."""
+        ...
+
 
 class LedgerAccount:
     """A scope of a ledger."""
@@ -71,7 +75,7 @@ class LedgerAccount:
         What is reserved counts as spent, whether or not it is used, also after a crash.
         """
         number = self.charge(epsilon, memo)
-        return MemoryAccount.of(epsilon, scope=self._scope, number=number)
+        return MemoryAccount.of(epsilon, scope=self._scope, number=number, blind=self.blind)
 
     def partition(self, name: str) -> LedgerAccount:
         return LedgerAccount(self._ledger, self._scope.partition(name))
@@ -102,3 +106,6 @@ class LedgerAccount:
 
     def stored_answer(self, key: str) -> bytes | None:
         return self._ledger.stored_answer(self._scope, key)
+
+    def blind(self, text: str) -> str:
+        return self._ledger.blind(text)

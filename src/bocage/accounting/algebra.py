@@ -20,8 +20,10 @@ class Action(StrEnum):
     """What an entry of the ledger records."""
 
     CREATE = "create"
+    MOVE = "move"
     OPEN = "open"
     CHARGE = "charge"
+    DECLARE = "declare"
     CAP = "cap"
     FREEZE = "freeze"
     THAW = "thaw"
@@ -76,6 +78,15 @@ def transition(action: Action, path: Sequence[Balance], amount: Epsilon) -> list
         return [replace(last, cap=amount, state=State.OPEN)]
     if last.state is State.ABSENT:
         raise LedgerError(f"{last.scope.title} is not in this ledger.")
+    return _change(action, last, amount)
+
+
+def _change(action: Action, last: Balance, amount: Epsilon) -> list[Balance]:
+    """What the owner does to a scope that is there."""
+    if action is Action.DECLARE:  # says what a table is, in whatever state, and spends nothing
+        if last.scope.kind is not ScopeKind.TABLE:
+            raise LedgerError(f"{last.scope.title} is no table: terms are declared of tables.")
+        return []
     if last.state is State.REVOKED:
         raise ScopeClosed(f"{last.scope.title} was revoked, which is final.")
     if action is Action.CAP:

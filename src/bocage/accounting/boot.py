@@ -11,10 +11,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bocage.accounting.tables import insert
 from bocage.errors import AnswerLost
 
 if TYPE_CHECKING:
     from bocage.accounting.entry import Entry
+    from bocage.accounting.secret import Secret
     from bocage.accounting.store import Run
 
 PATH = Path("/proc/sys/kernel/random/boot_id")
@@ -32,7 +34,8 @@ def note(run: Run, number: int) -> None:
     """Record that the entries from `number` on are made in this run of the machine."""
     boot = getattr(run, "boot", None)
     if boot is not None and _last(run, number) != boot:
-        run("INSERT INTO boots (number, boot) VALUES (?, ?)", number, boot)
+        secret: Secret = run.secret  # type: ignore[attr-defined]
+        insert(run, "boots", secret, number, boot)
 
 
 def require_this(run: Run, entry: Entry) -> None:

@@ -11,8 +11,10 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from bocage.accounting import algebra, boot
+from bocage.accounting import algebra, answers, boot
 from bocage.accounting.algebra import Action, Balance, State
+from bocage.accounting.anchor import Mark
+from bocage.accounting.declaration import Declaration
 from bocage.accounting.entry import (
     BEFORE_ALL,
     VERSION,
@@ -23,12 +25,12 @@ from bocage.accounting.entry import (
     read_entry,
 )
 from bocage.accounting.scope import Scope
+from bocage.accounting.secret import Secret
 from bocage.accounting.store import Run
+from bocage.accounting.tables import PAGE
 from bocage.accounting.verification import Head, Replay
 from bocage.epsilon import ZERO, Epsilon
-from bocage.errors import BocageError, LedgerCorrupt, LedgerError
-
-PAGE = 1000
+from bocage.errors import BocageError, DeclaredTwice, LedgerCorrupt, LedgerError
 
 _SELECT_ENTRY = (
     "SELECT number, time, action, COALESCE(path, '[]'), nano, memo, request, previous, hash "
@@ -49,6 +51,33 @@ def create(run: Run) -> None:
     first = Entry(1, now(), Action.CREATE, (), ZERO, memo, None, BEFORE_ALL).sealed()
     run("INSERT INTO head (id, number, hash) VALUES (1, ?, ?)", 1, first.hash)
     _insert(run, first, "")
+    # The secret is in no entry and no export.
+    run("INSERT INTO secret (id, value) VALUES (1, ?)", Secret.new().value)
+
+
+def name(run: Run) -> str:
+    """The random name that the first entry gives to the chain."""
+    rows = run("SELECT memo FROM entries WHERE number = 1")
+    try:
+        return str(json.loads(rows[0][0])["ledger"])
+    except (IndexError, ValueError, KeyError, TypeError) as error:
+        raise LedgerCorrupt("the ledger has no name. Verify it.") from error
+
+
+def is_anchored(run: Run) -> bool:
+    return bool(run("SELECT 1 FROM tally WHERE name = 'anchor'"))
+
+
+def note_anchor(run: Run) -> None:
+    """From now on, nobody writes without advancing the anchor."""
+    run("INSERT INTO tally (name, number, seals) VALUES ('anchor', 1, 0) ON CONFLICT DO NOTHING")
+
+
+def secret(run: Run) -> Secret:
+    rows = run("SELECT value FROM secret")
+    if len(rows) != 1:
+        raise LedgerCorrupt("the secret of the ledger is gone. Verify it, and restore a backup.")
+    return Secret(bytes(rows[0][0]))
 
 
 def append(
@@ -68,6 +97,7 @@ def append(
     # Nobody else writes in this transaction: what it has appended itself is not read again.
     known: dict[Any, Any] = getattr(run, "known", {})
     previous: Entry = known.get(Entry) or last_entry(run)
+    known[Head] = Head(previous.number, previous.hash)  # what an anchor has to name by the end
     lineage = scope.lineage
     path = [known[s] for s in lineage] if known.keys() >= set(lineage) else line(run, scope)
     try:
@@ -95,17 +125,62 @@ def append(
         if first is None:
             raise LedgerCorrupt("a request on record cannot be found. Verify the ledger.")
         return _again(run, first, (action, amount, memo), path, lasting=lasting)
-    rows = ", ".join(["(?, ?, ?, ?, ?)"] * len(changed))
-    run(
-        f"INSERT INTO scopes (key, path, spent, cap, state) VALUES {rows} ON CONFLICT (key) "
-        "DO UPDATE SET spent = excluded.spent, cap = excluded.cap, state = excluded.state",
-        *(field for one in changed for field in (one.scope.key, *_balance_row(one))),
-    )
+    if changed:
+        rows = ", ".join(["(?, ?, ?, ?, ?)"] * len(changed))
+        run(
+            f"INSERT INTO scopes (key, path, spent, cap, state) VALUES {rows} ON CONFLICT (key) "
+            "DO UPDATE SET spent = excluded.spent, cap = excluded.cap, state = excluded.state",
+            *(field for one in changed for field in (one.scope.key, *_balance_row(one))),
+        )
     if Entry not in known:
         boot.note(run, entry.number)
     run("UPDATE head SET number = ?, hash = ?", entry.number, entry.hash)
     known.update(zip(lineage, path, strict=True))
-    known[Entry] = entry
+    known[Entry], known[Head] = entry, Head(entry.number, entry.hash)
+    return entry
+
+
+def declare(run: Run, scope: Scope, terms: Declaration, distinct: str | None) -> Entry:
+    """Record the terms of a table, unless its last declaration has them."""
+    last = declaration(run, scope)
+    if last is not None:
+        on_record = Declaration.read(last.memo)
+        on_record.require_same(terms, scope.title)
+        after = on_record.and_then(terms)
+        if on_record == after:
+            return last.again()
+        if distinct is not None:
+            _require_distinct(run, scope, terms, distinct)
+        terms = after
+    return append(run, Action.DECLARE, scope, ZERO, memo=terms.memo)
+
+
+def _require_distinct(run: Run, scope: Scope, terms: Declaration, kind: str) -> None:
+    """Refuse a text that another term of the kind has now or ever had."""
+    for (memo,) in run(
+        "SELECT memo FROM entries WHERE scope = ? AND action = 'declare' ORDER BY number", scope.key
+    ):
+        if twin := Declaration.read(memo).twin(terms, kind):
+            raise DeclaredTwice(scope.title, *twin)
+
+
+def declaration(run: Run, scope: Scope) -> Entry | None:
+    """The entry of the last declaration, by an index of its own."""
+    rows = run(
+        _SELECT_ENTRY + "WHERE scope = ? AND action = 'declare' ORDER BY number DESC LIMIT 1",
+        scope.key,
+    )
+    return _entry(rows[0]) if rows else None
+
+
+def note_move(run: Run, memo: str) -> Entry:
+    """Record that the owner has moved the ledger."""
+    previous = last_entry(run)
+    number, memo = previous.number + 1, check_memo(memo)
+    entry = Entry(number, now(), Action.MOVE, (), ZERO, memo, None, previous.hash).sealed()
+    _insert(run, entry, "")
+    boot.note(run, number)
+    run("UPDATE head SET number = ?, hash = ?", number, entry.hash)
     return entry
 
 
@@ -125,6 +200,30 @@ def last_entry(run: Run) -> Entry:
             "verify the ledger, and restore it from a backup."
         )
     return last
+
+
+def entry(run: Run, number: int) -> Entry | None:
+    rows = run(_SELECT_ENTRY + "WHERE number = ?", number)
+    return _entry(rows[0]) if rows else None
+
+
+def require_not_behind(run: Run, ledger: str, last: Entry, mark: Mark) -> None:
+    """Refuse a ledger that does not hold the entry that its anchor names."""
+    if mark.ledger != ledger:
+        raise LedgerError("the anchor is that of another ledger.")
+    known = entry(run, mark.number)
+    if known is None:
+        raise LedgerCorrupt(
+            f"the ledger ends at entry {last.number}, and its anchor names entry {mark.number}: it "
+            "is an older copy, and what was spent since is not in it. Nothing is charged to it. "
+            "Put the newest copy in its place. If that is lost, begin a new ledger and a new anchor "
+            "with what the caps certainly leave."
+        )
+    if known.digest != mark.hash:
+        raise LedgerCorrupt(
+            f"entry {mark.number} of the ledger is not the one that its anchor names: it is another "
+            "copy, that was charged by itself. Nothing is charged to it. Put the anchored one back."
+        )
 
 
 def line(run: Run, scope: Scope) -> list[Balance]:
@@ -159,9 +258,20 @@ def entries(
         after, limit = rows[-1][0], None if limit is None else limit - len(rows)
 
 
-def replay(run: Run, known: Head | None) -> Replay:
-    """Walk the whole chain and compare the balances on record with what follows from it."""
+def replay(run: Run, known: Head | None, tables: set[str]) -> Replay:
+    """Walk the whole chain and compare what is on record with what follows from it.
+
+    `tables` are those that are there; that others are missing is for the database to report.
+    """
     replayed = Replay(known)
+    if {"entries", "scopes"} <= tables:
+        _replay_entries(run, replayed)
+        _compare_balances(run, replayed)
+        answers.check(run, tables, replayed.report)
+    return replayed
+
+
+def _replay_entries(run: Run, replayed: Replay) -> None:
     after = -(2**62)  # an entry numbered by hand must not hide below 1
     while rows := run(_SELECT_ENTRY + "WHERE number > ? ORDER BY number LIMIT ?", after, PAGE):
         after = rows[-1][0]
@@ -170,51 +280,20 @@ def replay(run: Run, known: Head | None) -> Replay:
                 replayed.add(_entry(row))
             except LedgerCorrupt as error:
                 replayed.report(str(error))
+    for (number,) in run(
+        "SELECT number FROM entries LEFT JOIN scopes ON scopes.key = entries.scope "
+        "WHERE path IS NULL AND entries.scope <> '' ORDER BY number LIMIT 20"
+    ):
+        replayed.report(f"entry {number} names a scope that is not on record.")
+
+
+def _compare_balances(run: Run, replayed: Replay) -> None:
     on_record = {row[0]: row[1:] for row in run("SELECT key, path, spent, cap, state FROM scopes")}
     for scope, balance in replayed.balances.items():
         if on_record.pop(scope.key, None) != _balance_row(balance):
             replayed.report(f"the balance of {scope.title} does not follow from the entries.")
     if on_record:
         replayed.report(f"{len(on_record)} scopes on record have no entry.")
-    if run(
-        "SELECT 1 FROM answers LEFT JOIN entries ON entries.number = answers.entry "
-        "WHERE COALESCE(action, '') <> 'charge' LIMIT 1"
-    ):
-        replayed.report("an answer on record names no charge.")
-    return replayed
-
-
-def store_answer(
-    run: Run, scope: Scope, key: str, body: bytes, number: int, *, also: str | None = None
-) -> bytes:
-    names = {check_key(key): None, **({} if also is None else {check_key(also): None})}
-    rows = ", ".join(["(?)"] * len(names))
-    made = run(
-        "INSERT INTO answers (scope, key, body, entry) "
-        f"SELECT ?, names.column1, ?, number FROM entries, (VALUES {rows}) AS names "
-        "WHERE number = ? AND action = ? ON CONFLICT (scope, key) DO NOTHING RETURNING key",
-        scope.key,
-        body,
-        *names,
-        number,
-        str(Action.CHARGE),
-    )
-    if (key,) in made:
-        return body
-    if not run("SELECT 1 FROM entries WHERE number = ? AND action = 'charge'", number):
-        raise LedgerError(f"entry {number} is not a charge: it pays for no answer.")
-    kept = stored_answer(run, scope, key)
-    return body if kept is None else kept
-
-
-def stored_answer(run: Run, scope: Scope, key: str) -> bytes | None:
-    rows = run("SELECT body FROM answers WHERE scope = ? AND key = ?", scope.key, key)
-    return bytes(rows[0][0]) if rows else None
-
-
-def paid_answer(run: Run, scope: Scope, number: int) -> bytes | None:
-    rows = run("SELECT body FROM answers WHERE scope = ? AND entry = ? LIMIT 1", scope.key, number)
-    return bytes(rows[0][0]) if rows else None
 
 
 def _find_request(run: Run, scope: Scope, request: str) -> Entry | None:

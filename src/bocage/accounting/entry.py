@@ -13,7 +13,7 @@ from bocage.accounting.algebra import Action
 from bocage.epsilon import Epsilon
 from bocage.errors import EpsilonError, LedgerCorrupt, LedgerError
 
-VERSION = 1
+VERSION = 2  # since 2, tables declare their terms
 BEFORE_ALL = "0" * 64
 LONGEST_MEMO = 2**20
 LONGEST_KEY = 200

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from bocage.accounting.verification import Head
 from bocage.errors import LedgerBusy, LedgerError
 
 if TYPE_CHECKING:
@@ -55,18 +56,18 @@ def patience(seconds: float) -> float:
     return min(seconds, getattr(_here, "patience", seconds))
 
 
-class _Runner:
+class Runner:
     """The statements of an open transaction.
 
     `wrote` tells whether one may have changed something. In `known` those who share the transaction
     leave to each other what they have written and need not read again.
     """
 
-    __slots__ = ("boot", "connection", "known", "run", "wrote")
+    __slots__ = ("boot", "connection", "known", "run", "secret", "wrote")
 
     def __init__(self, store: Store, connection: Any) -> None:
         self.run = store.run
-        self.boot = store.boot
+        self.boot, self.secret = store.boot, store.secret
         self.connection = connection
         self.wrote = False
         self.known: dict[Any, Any] = {}
@@ -169,15 +170,16 @@ class Writers:
         try:
             self._enter(mine)
             connection = store.begin_writing()
+            run = Runner(store, connection)
             try:
-                yield _Runner(store, connection)
+                yield run
             except store.database_error as error:
                 store.roll_back(connection)
                 raise store.explain(error, committing=False) from error
             except BaseException:
                 store.roll_back(connection)
                 raise
-            self._commit(connection)
+            self._commit(connection, run)
         finally:
             self._leave(mine)
 
@@ -228,8 +230,9 @@ class Writers:
             while group:
                 lasting = any(change.lasting for change in group)
                 connection = store.begin_writing(lasting=lasting)
+                run = Runner(store, connection)
                 try:
-                    sound = self._change(_Runner(store, connection), group, lasting=lasting)
+                    sound = self._change(run, group, lasting=lasting)
                 except BaseException:
                     store.roll_back(connection)
                     raise
@@ -237,7 +240,7 @@ class Writers:
                     failure = LedgerError(
                         "the commit was broken off (interrupted). The charge may stand."
                     )
-                    self._commit(connection)
+                    self._commit(connection, run)
                     failure = None
                     break
                 store.roll_back(connection)
@@ -256,7 +259,8 @@ class Writers:
             change.error = error
             return
         try:
-            change.result = change.body(_Runner(store, connection)) if change.body else None
+            change.result = change.body(Runner(store, connection)) if change.body else None
+            store.require_kept(connection)
         except BaseException as error:
             store.discard(connection)
             if not isinstance(error, Exception):
@@ -268,7 +272,7 @@ class Writers:
         else:
             store.give_back(connection)
 
-    def _change(self, run: _Runner, group: list[Change], *, lasting: bool) -> bool:
+    def _change(self, run: Runner, group: list[Change], *, lasting: bool) -> bool:
         """Make all changes; who fails leaves the group. False if it may have left traces."""
         turns = made = 0
         while made < len(group) or self._take_in(group, MOST_TOGETHER - turns, lasting=lasting):
@@ -301,15 +305,18 @@ class Writers:
                 group.append(self._queue.popleft())
         return len(group) > before
 
-    def _commit(self, connection: Any) -> None:
+    def _commit(self, connection: Any, run: Runner) -> None:
+        """Commit, and make sure that the file is still the ledger: else nobody gets an answer."""
         store = self._store
         try:
             store.run(connection, "COMMIT", ())
+            store.require_kept(connection)
+            store.follow(run.known.get(Head))
         except BaseException as error:
             store.discard(connection)
             if isinstance(error, store.database_error):
                 raise store.explain(error, committing=True) from error
-            if isinstance(error, Exception):
+            if isinstance(error, Exception) and not isinstance(error, LedgerError):
                 raise LedgerError(
                     f"the commit was broken off ({error}). The charge may stand."
                 ) from error

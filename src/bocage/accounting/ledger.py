@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from bocage.accounting import algebra, chain, postgres, sqlite
+from bocage.accounting import algebra, answers, chain
 from bocage.accounting.algebra import Action, Balance, State
+from bocage.accounting.anchor import Anchor, Mark, Moor
+from bocage.accounting.declaration import Declaration
 from bocage.accounting.entry import Entry
 from bocage.accounting.scope import Scope
 from bocage.accounting.store import Run, Store
 from bocage.accounting.verification import Head, Verification, export_lines
 from bocage.epsilon import ZERO, Epsilon
 from bocage.errors import LedgerError
-
-TIMEOUT_SECONDS = 30.0
 
 
 class Ledger:
@@ -39,6 +39,11 @@ class Ledger:
     def at_hand(self) -> bool:
         """Whether the ledger is a local file, not a database elsewhere."""
         return self._store.at_hand
+
+    @property
+    def anchor(self) -> Path | None:
+        """The file that names the last entry, if the ledger was opened with one."""
+        return None if self._store.moor is None else self._store.moor.path
 
     # What the data owner does
 
@@ -69,6 +74,60 @@ class Ledger:
     def revoke(self, scope: Scope, memo: str = "") -> Entry:
         """Refuse charges to a scope and everything below it for good."""
         return self._record(Action.REVOKE, scope, ZERO, memo)
+
+    def declare(
+        self,
+        scope: Scope,
+        fixed: Mapping[str, str],
+        current: Mapping[str, str],
+        *,
+        distinct: str | None = None,
+    ) -> Entry:
+        """Put the public terms of a table on record; return the entry that holds them.
+
+        Parameters
+        ----------
+        scope
+            The scope of a table that is open.
+        fixed
+            Terms that hold for as long as the account does, such as which tables are neighbors.
+            Others than those of the first declaration are refused.
+        current
+            Terms that may change, such as the schema. Others than those of the last declaration
+            make a new entry, so that the change is an event; the same ones make none. Terms that are
+            not given stay as they are.
+        distinct
+            How the names of some terms begin of which no two can have the same text, at whatever time.
+
+        Privacy
+        -------
+        It costs nothing, and everything in it is public: it is in the entries and the exports.
+        """
+        terms = Declaration.of(fixed, current)
+        last = self._declaration(scope)
+        if last is not None:
+            on_record = Declaration.read(last.memo)
+            if on_record.fixed == terms.fixed and on_record.and_then(terms) == on_record:
+                return last.again()
+        return self._store.do(lambda run: chain.declare(run, scope, terms, distinct))
+
+    def declared(self, scope: Scope) -> tuple[Mapping[str, str], Mapping[str, str]] | None:
+        """The fixed and the current terms of a table, if it has declared any."""
+        last = self._declaration(scope)
+        if last is None:
+            return None
+        terms = Declaration.read(last.memo)
+        return terms.fixed, terms.current
+
+    def blind(self, text: str) -> str:
+        """A name for something private that says nothing about it to who lacks the ledger.
+
+        Privacy
+        -------
+        HMAC-SHA256 under a random secret that is in the ledger and in no entry and no export. Equal
+        texts have equal names in one ledger, and unrelated ones in two.
+        """
+        return self._store.require_secret().blind(text)
 
     # What a question does
 
@@ -136,8 +195,9 @@ class Ledger:
         never pays for two draws of noise, even if two processes computed the same question. If one
         that is not `lasting` goes down with the machine, such a `charge` refuses its request.
         """
+        secret = self._store.require_secret()
         return self._store.do(
-            lambda run: chain.store_answer(run, scope, key, body, number, also=also),
+            lambda run: answers.store(run, secret, scope, key, body, number=number, also=also),
             lasting=lasting or not self._store.boot,
             single=True,
         )
@@ -147,11 +207,11 @@ class Ledger:
 
         A frozen or revoked scope gets nothing, not even what it paid for.
         """
-        return self._kept(scope, lambda run: chain.stored_answer(run, scope, key))
+        return self._kept(scope, lambda run: answers.find(run, scope, key))
 
     def paid_answer(self, scope: Scope, number: int) -> bytes | None:
         """The answer of this scope that entry `number` paid for, as `stored_answer`. Looks at all of them."""
-        return self._kept(scope, lambda run: chain.paid_answer(run, scope, number))
+        return self._kept(scope, lambda run: answers.find_paid(run, scope, number))
 
     def _kept(self, scope: Scope, find: Callable[[Run], bytes | None]) -> bytes | None:
         with self._store.read() as run:
@@ -197,21 +257,67 @@ class Ledger:
     def verify(self, known: Head | None = None) -> Verification:
         """Replay the whole chain and compare every balance, and `known` if it is given."""
         with self._store.read() as run:
-            replay = chain.replay(run, known)
+            tables = self._store.tables(run)
+            replay = chain.replay(run, known, tables)
             for problem in self._store.damage(run):
                 replay.report(problem)
-            return replay.finish(chain.head(run))
+            return replay.finish(chain.head(run) if "head" in tables else Head(0, ""))
 
     def export(self, path: str | os.PathLike[str]) -> Head:
         """Write all entries to a new file of JSON lines that `verify_export` can verify."""
         try:
-            with self._store.read() as run, Path(path).open("x", encoding="utf-8") as file:
+            with self._store.read() as run, Path(path).open("x", encoding="utf-8") as lines:
                 last = chain.last_entry(run)
                 head = Head(last.number, last.hash)
-                file.writelines(export_lines(chain.entries(run), head))
+                lines.writelines(export_lines(chain.entries(run), head))
         except OSError as error:
             raise LedgerError(f"{os.fspath(path)} cannot be written ({error.strerror}).") from error
         return head
+
+    def begin_anchor(self, path: str | os.PathLike[str]) -> Head:
+        """Keep the last entry in a new file as well, on another disk, from now on for good.
+
+        Whoever opens the ledger to charge it names the anchor, and with it a copy of the ledger
+        that is older is refused. Another anchor may be begun when one was lost.
+
+        Privacy
+        -------
+        The anchor is on its disk before a charge returns, so that it is never behind an answer
+        that was released. If it cannot be written, nothing is charged.
+        """
+        anchor = Anchor(path)
+        with self._store.read() as run:
+            name, last = chain.name(run), chain.last_entry(run)
+        anchor.begin(Mark(name, last.number, last.hash))
+        self._store.moor = Moor(name, anchor)
+        with self._store.write() as run:
+            chain.note_anchor(run)
+            last = chain.last_entry(run)
+        self._store.follow(Head(last.number, last.hash))
+        return Head(last.number, last.hash)
+
+    def moor(self, path: str | os.PathLike[str] | None) -> None:
+        """Hold the ledger to its anchor, if it has one: refuse a ledger that is behind it."""
+        with self._store.read() as run:
+            name, last, anchored = chain.name(run), chain.last_entry(run), chain.is_anchored(run)
+            if path is not None and (anchored or Path(path).exists()):
+                mark = Anchor(path).read()
+                chain.require_not_behind(run, name, last, mark)
+        if path is None:
+            self._store.moor = Moor(name, None) if anchored else None
+        elif anchored or Path(path).exists():
+            self._store.moor = Moor(name, Anchor(path))
+            if not anchored:  # who began it was interrupted
+                with self._store.write() as run:
+                    chain.note_anchor(run)
+            self._store.follow(Head(last.number, last.hash))
+        elif last.number == 1:
+            self.begin_anchor(path)
+        else:
+            raise LedgerError(
+                f"the ledger has entries and no anchor, and {os.fspath(path)} is not there. If its "
+                "disk is, the owner begins one: bocage ledger anchor."
+            )
 
     def close(self) -> None:
         self._store.close()
@@ -226,6 +332,10 @@ class Ledger:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _declaration(self, scope: Scope) -> Entry | None:
+        with self._store.read() as run:
+            return chain.declaration(run, scope)
 
     def _line(self, scope: Scope) -> list[Balance]:
         with self._store.read() as run:
@@ -263,45 +373,3 @@ class Ledger:
                 "Change it with set_cap."
             )
         return scope
-
-
-def open_ledger(
-    target: str | os.PathLike[str],
-    *,
-    create: bool = False,
-    check: bool = True,
-    timeout_seconds: float = TIMEOUT_SECONDS,
-) -> Ledger:
-    """Open the ledger in a file, or in a database by its `postgresql://` URL.
-
-    Parameters
-    ----------
-    target
-        Path of an SQLite file, or a URL.
-    create
-        Make the ledger if it is not there. Off by default: a mislaid ledger must not come back
-        silently as one on which nothing was spent.
-    check
-        Refuse a ledger whose end was changed. Turn it off to look into one that is refused: it
-        takes no charges even so.
-    timeout_seconds
-        How long to wait for other processes before `LedgerBusy`.
-    """
-    text = os.fspath(target)
-    store: Store
-    if text.startswith(("postgresql://", "postgres://")):
-        if create:
-            postgres.create(text, chain.create)
-        store = postgres.PostgresStore(text, timeout_seconds=timeout_seconds)
-    else:
-        if create:
-            sqlite.create(text, chain.create)
-        store = sqlite.SQLiteStore(text, timeout_seconds=timeout_seconds)
-    ledger = Ledger(store)
-    if check:
-        try:
-            ledger.head()
-        except LedgerError:
-            ledger.close()
-            raise
-    return ledger

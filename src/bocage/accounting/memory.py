@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 
 from bocage.accounting import algebra
 from bocage.accounting.algebra import Action, Balance
 from bocage.accounting.entry import check_key, check_memo
 from bocage.accounting.scope import Scope
+from bocage.accounting.secret import Secret
 from bocage.epsilon import Epsilon
 from bocage.errors import LedgerError
 
@@ -23,7 +25,14 @@ class MemoryAccount:
         self._scope = scope
 
     @classmethod
-    def of(cls, cap: Epsilon, *, scope: Scope = DRY_RUN, number: int = 0) -> MemoryAccount:
+    def of(
+        cls,
+        cap: Epsilon,
+        *,
+        scope: Scope = DRY_RUN,
+        number: int = 0,
+        blind: Callable[[str], str] | None = None,
+    ) -> MemoryAccount:
         """Start an account that may spend `cap`.
 
         Parameters
@@ -34,8 +43,11 @@ class MemoryAccount:
             Where the cap was reserved. The default stands for no table at all.
         number
             The ledger entry that paid for the cap; every charge names it. 0 stands for none.
+        blind
+            How the account that it was reserved of names private things. Without one, by a random
+            secret of its own.
         """
-        return cls(_Tree(scope, Epsilon.of(cap), number), scope)
+        return cls(_Tree(scope, Epsilon.of(cap), number, blind or Secret.new().blind), scope)
 
     @property
     def scope(self) -> Scope:
@@ -52,7 +64,7 @@ class MemoryAccount:
 
     def reserve(self, epsilon: Epsilon, memo: str) -> MemoryAccount:
         number = self.charge(epsilon, memo)
-        return MemoryAccount.of(epsilon, scope=self._scope, number=number)
+        return MemoryAccount.of(epsilon, scope=self._scope, number=number, blind=self.blind)
 
     def partition(self, name: str) -> MemoryAccount:
         return MemoryAccount(self._tree, self._scope.partition(name))
@@ -76,12 +88,15 @@ class MemoryAccount:
     def stored_answer(self, key: str) -> bytes | None:
         return self._tree.answers.get((self._scope, key))
 
+    def blind(self, text: str) -> str:
+        return self._tree.blind(text)
+
 
 class _Tree:
     """The balances from a reserved scope downwards."""
 
-    def __init__(self, top: Scope, cap: Epsilon, number: int) -> None:
-        self.number = number
+    def __init__(self, top: Scope, cap: Epsilon, number: int, blind: Callable[[str], str]) -> None:
+        self.number, self.blind = number, blind
         self._process = os.getpid()
         self.answers: dict[tuple[Scope, str], bytes] = {}
         self._above = len(top.path) - 1

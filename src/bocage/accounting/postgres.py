@@ -7,14 +7,35 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bocage.accounting.entry import VERSION
+from bocage.accounting.secret import MODULUS
 from bocage.accounting.store import Run, Store, Value
-from bocage.accounting.tables import APPEND_ONLY, statements
+from bocage.accounting.tables import Dialect
 from bocage.errors import LedgerBusy, LedgerError
 
 if TYPE_CHECKING:
     import psycopg
 
 SCHEMA = "bocage_ledger"
+_DIALECT = Dialect(
+    integer="BIGINT",
+    blob="BYTEA",
+    strict="",
+    guard=(
+        (
+            "CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
+            "FOR EACH STATEMENT EXECUTE FUNCTION refuse()"
+        ),
+    ),
+    count="CREATE TRIGGER counted AFTER INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION count_in()",
+)
+_COUNT_IN = (
+    "CREATE FUNCTION count_in() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN "
+    f"UPDATE {SCHEMA}.tally SET number = number + 1, seals = mod(seals + NEW.seal, {MODULUS}) "
+    "WHERE name = TG_TABLE_NAME; RETURN NULL; END$$"
+)
+_TABLES = {"answers", "entries", "head", "scopes", "secret", "tally"}
+_INDEXES = {"declarations", "one_entry_per_request"}
+_TRIGGERS = {("answers", "append_only"), ("answers", "counted"), ("entries", "append_only")}
 _CREATION_LOCK = 0x626F63616765  # any number that nobody else locks
 
 
@@ -85,6 +106,38 @@ class PostgresStore(Store):
         if durable != "on":
             raise LedgerError("the database runs with fsync off: a charge would not be durable.")
 
+    def upgrade(self) -> None:
+        with self.read() as run:
+            if _has_secret(run):
+                return
+        with self.write() as run:
+            if not _has_secret(run):  # another process may have been faster
+                run(_COUNT_IN)
+                _DIALECT.upgrade(run, known=("answers",))
+
+    def tables(self, run: Run) -> set[str]:
+        return {
+            name for (name,) in run("SELECT tablename FROM pg_tables WHERE schemaname = ?", SCHEMA)
+        }
+
+    def damage(self, run: Run) -> list[str]:
+        if not _has_secret(run):  # an older format
+            return []
+        indexes = run("SELECT indexname FROM pg_indexes WHERE schemaname = ?", SCHEMA)
+        triggers = run(
+            "SELECT relname, tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
+            "WHERE relnamespace = to_regnamespace(?) AND tgenabled = 'O'",
+            SCHEMA,
+        )
+        missing = [f"the table {name} is missing." for name in sorted(_TABLES - self.tables(run))]
+        missing += [
+            f"the index {name} is missing." for name in sorted(_INDEXES - {x for (x,) in indexes})
+        ]
+        return missing + [
+            f"the trigger {name} of {table} is missing or switched off."
+            for table, name in sorted(_TRIGGERS - set(triggers))
+        ]
+
 
 def create(url: str, fill: Callable[[Run], None]) -> None:
     """Make the tables in a schema of their own, unless they are there already."""
@@ -102,17 +155,12 @@ def create(url: str, fill: Callable[[Run], None]) -> None:
             run(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             run(f"SET LOCAL search_path = {SCHEMA}")
             run("SET LOCAL synchronous_commit = on")
-            for statement in statements(integer="BIGINT", blob="BYTEA", strict=""):
-                run(statement)
             run(
                 "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
                 "$$BEGIN RAISE EXCEPTION 'the ledger is append-only'; END$$"
             )
-            for table in APPEND_ONLY:
-                run(
-                    f"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
-                    "FOR EACH STATEMENT EXECUTE FUNCTION refuse()"
-                )
+            run(_COUNT_IN)
+            _DIALECT.create(run)
             fill(run)
     except psycopg.Error as error:
         raise LedgerError(
@@ -126,6 +174,10 @@ def _told(error: Any) -> str:
     if error.sqlstate is None and type(error).__name__ == "ProgrammingError":
         return "its address cannot be read: postgresql://user@host:port/database"
     return said.splitlines()[0] if said else type(error).__name__
+
+
+def _has_secret(run: Run) -> bool:
+    return bool(run("SELECT to_regclass(?)", f"{SCHEMA}.secret")[0][0])
 
 
 def _exists(run: Run) -> bool:

@@ -1,27 +1,20 @@
-"""A ledger in one SQLite file: the default, for one host."""
+"""An SQLite file as a store: connections, patience and errors, for ledgers and registries."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from bocage.accounting import boot
 from bocage.accounting.group import patience
 from bocage.accounting.store import Run, Store, Value
-from bocage.accounting.tables import APPEND_ONLY, statements
 from bocage.errors import LedgerBusy, LedgerCorrupt, LedgerError
-
-APPLICATION = 0x626F6361  # "boca", in the header of the file
-FORMAT = 2  # since 2, a ledger records the runs of the machine
 
 _LOOK_SECONDS = 0.001  # how long SQLite itself waits for a lock before it says so
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_stranded: set[str] = set()  # files that were in use when this process was forked
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
@@ -29,6 +22,7 @@ class Connection(sqlite3.Connection):
     """A connection that knows how its commits end."""
 
     lasting = True  # whether a commit waits for the disk
+    log: int | None = None  # which file the log was when the connection was opened
 
 
 class SQLiteStore(Store):
@@ -46,6 +40,11 @@ class SQLiteStore(Store):
         super().__init__()
 
     def connect(self) -> Connection:
+        if str(self.path) in _stranded:
+            raise LedgerError(
+                f"{self.path} was in use when this process was forked, so that SQLite takes the "
+                "parent's locks for its own. Open it in a process that is started anew (spawn)."
+            )
         # mode=rw: a ledger that was moved away must not come back silently as an empty one
         connection = sqlite3.connect(
             f"{self.path.as_uri()}?mode=rw",
@@ -111,86 +110,11 @@ class SQLiteStore(Store):
         outcome = "The charge may stand" if committing else "Nothing was charged"
         return LedgerError(f"{self.path} cannot be used ({error}). {outcome}.")
 
+    def strand(self) -> None:
+        _stranded.add(str(self.path))
+
+    def tables(self, run: Run) -> set[str]:
+        return {name for (name,) in run("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+
     def damage(self, run: Run) -> list[str]:
         return [text for (text,) in run("PRAGMA integrity_check(10)") if text != "ok"]
-
-    def recognize(self) -> None:
-        if sqlite3.sqlite_version_info < (3, 37):
-            raise LedgerError(f"a ledger needs SQLite 3.37 or newer, not {sqlite3.sqlite_version}.")
-        if not self.path.is_file():
-            raise LedgerError(f"{self.path} is not there. Create a ledger explicitly if it is new.")
-        try:
-            with closing(self.connect()) as connection:
-                ((application,),) = self.run(connection, "PRAGMA application_id", ())
-                ((version,),) = self.run(connection, "PRAGMA user_version", ())
-        except sqlite3.Error as error:
-            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
-                raise LedgerError(f"{self.path} is not a ledger.") from error
-            raise self.explain(error, committing=False) from error
-        if application != APPLICATION:
-            raise LedgerError(f"{self.path} is not a ledger.")
-        if version > FORMAT:
-            raise LedgerError(
-                f"{self.path} was written by a newer Bocage (format {version}, this one reads "
-                f"{FORMAT}). Upgrade."
-            )
-        self.boot = boot.current() if version == FORMAT else None
-
-
-def create(path: str | os.PathLike[str], fill: Callable[[Run], None]) -> None:
-    """Make a ledger file, readable by its owner only, unless there is a file already.
-
-    It is built beside its final place and linked into it, so that a crash leaves no half of a
-    ledger and of two processes one wins.
-    """
-    final = Path(path).absolute()
-    if final.exists():
-        return
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{final.name}.", suffix=".new", dir=final.parent)
-        os.close(handle)
-    except OSError as error:
-        raise LedgerError(f"{final} cannot be created ({error.strerror}).") from error
-    try:
-        with closing(sqlite3.connect(name, isolation_level=None)) as connection:
-            _prepare(connection, fill)
-        with suppress(FileExistsError):
-            os.link(name, final)
-        _sync_directory(final.parent)
-    except (OSError, sqlite3.Error) as error:
-        raise LedgerError(f"{final} cannot be created ({error}).") from error
-    finally:
-        for leftover in (name, f"{name}-wal", f"{name}-shm"):
-            Path(leftover).unlink(missing_ok=True)
-
-
-def _prepare(connection: sqlite3.Connection, fill: Callable[[Run], None]) -> None:
-    def run(sql: str, *values: Value) -> list[tuple[Any, ...]]:
-        return connection.execute(sql, values).fetchall()
-
-    run("PRAGMA journal_mode = WAL")
-    run("PRAGMA synchronous = FULL")
-    run(f"PRAGMA application_id = {APPLICATION}")
-    run(f"PRAGMA user_version = {FORMAT}")
-    run("BEGIN IMMEDIATE")
-    for statement in statements(integer="INTEGER", blob="BLOB", strict=" STRICT"):
-        run(statement)
-    run("CREATE TABLE boots (number INTEGER PRIMARY KEY, boot TEXT NOT NULL) STRICT")
-    for table in (*APPEND_ONLY, "boots"):
-        for event in ("UPDATE", "DELETE"):
-            run(
-                f"CREATE TRIGGER {table}_refuse_{event.lower()} BEFORE {event} ON {table} "
-                f"BEGIN SELECT RAISE(ABORT, '{table} are append-only'); END"
-            )
-    fill(run)
-    run("COMMIT")
-
-
-def _sync_directory(directory: Path) -> None:
-    if os.name != "posix":
-        return
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -5,14 +5,20 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from bocage.accounting.anchor import Moor
 from bocage.accounting.group import Writers
+from bocage.accounting.secret import Secret
+from bocage.accounting.verification import Head
 from bocage.errors import LedgerError
+
+_FORK_SECONDS = 5.0
 
 Value = int | str | bytes | None
 T = TypeVar("T")
@@ -33,6 +39,8 @@ class Store(ABC):
 
     at_hand: ClassVar[bool] = False  # a local file: only the disk is waited for
     boot: str | None = None  # the run of the machine, where a ledger records it: see `boot.py`
+    secret: Secret | None = None  # of the ledger, once it is open
+    moor: Moor | None = None  # what holds the ledger to its anchor
     begin_write: ClassVar[str]
     begin_read: ClassVar[str]
     take_lock: ClassVar[str]  # what takes the write lock, if beginning to write does not
@@ -78,6 +86,36 @@ class Store(ABC):
     def explain(self, error: Exception, *, committing: bool) -> LedgerError:
         """The error to raise instead of one of the database's own."""
 
+    def upgrade(self) -> None:  # noqa: B027 - for those that had another format once
+        """Give a ledger of an older format what this one has, in one transaction."""
+
+    def require_secret(self) -> Secret:
+        if self.secret is None:
+            raise LedgerError(
+                "the ledger was opened to be looked at (check=False). Open it as usual to use it."
+            )
+        return self.secret
+
+    def require_same(self) -> None:  # noqa: B027 - for those that can be replaced
+        """Before a transaction: refuse a database that is no longer the one that was opened."""
+
+    def require_anchor(self) -> None:
+        """Before a transaction that writes: refuse if its anchor could not follow."""
+        if self.moor is not None:
+            self.moor.require_ready()
+
+    def follow(self, head: Head | None) -> None:
+        """After a commit: let the anchor name the last entry that it saw."""
+        if self.moor is not None and head is not None:
+            self.moor.follow(head)
+
+    def require_kept(self, connection: Any) -> None:  # noqa: B027 - the same
+        """After a commit: refuse to go on if what was written is not where it will be looked for."""
+
+    @abstractmethod
+    def tables(self, run: Run) -> set[str]:
+        """The names of the tables that are there."""
+
     def damage(self, run: Run) -> list[str]:  # noqa: ARG002 - for databases that can tell
         """What the database itself finds wrong with its files."""
         return []
@@ -121,8 +159,13 @@ class Store(ABC):
     def ready(self, *, lasting: bool) -> Any:
         """A connection for one statement that is a transaction by itself."""
         connection, _ = self._take()
-        self._or_discard(connection, lambda: self.prepare(connection, lasting=lasting))
+        self._or_discard(connection, lambda: self._make_ready(connection, lasting=lasting))
         return connection
+
+    def _make_ready(self, connection: Any, *, lasting: bool) -> None:
+        self.require_same()
+        self.require_anchor()
+        self.prepare(connection, lasting=lasting)
 
     def begin_writing(self, *, lasting: bool = True) -> Any:
         """A connection in a transaction that holds the write lock; give it back or discard it."""
@@ -152,7 +195,9 @@ class Store(ABC):
         while True:
             connection, reused = self._take()
             try:
+                self.require_same()
                 if lasting is not None:
+                    self.require_anchor()
                     self.prepare(connection, lasting=lasting)
                 rows = self.run(connection, sql, values)
             except BaseException as error:
@@ -206,12 +251,28 @@ class Store(ABC):
     def close(self) -> None:
         with self._lock:
             idle, self._idle, self._closed = self._idle, [], True
-        for connection in idle:
+        self.let_go(idle)
+
+    def let_go(self, connections: list[Any]) -> None:
+        """Close connections that nobody uses."""
+        for connection in connections:
             connection.close()
 
     def __del__(self) -> None:
         if hasattr(self, "_lock"):
             self.close()
+
+    def _stop(self) -> None:
+        """Before a fork: let nobody begin anything, and wait for those who have begun."""
+        end = time.monotonic() + _FORK_SECONDS
+        self._lock.acquire()
+        while self.at_hand and self._busy and time.monotonic() < end:
+            self._lock.release()
+            time.sleep(0.001)
+            self._lock.acquire()
+        if self.at_hand:
+            idle, self._idle = self._idle, []
+            self.let_go(idle)
 
     def _disown(self) -> None:
         """In a forked child: never touch the parent's connections again, not even to close them.
@@ -221,18 +282,42 @@ class Store(ABC):
         """
         for connection in (*self._idle, *self._busy):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
-        closed = self._closed
+        closed, stranded = self._closed, self.at_hand and bool(self._busy)
         self._reset()
         self._closed = closed
+        if stranded:
+            self.strand()
+
+    def strand(self) -> None:  # noqa: B027 - for those whose connections are not known by number
+        """In a forked child: somebody was using the database in the parent just then."""
 
 
 _stores: weakref.WeakSet[Store] = weakref.WeakSet()
+_forking = threading.Lock()
+_stopped: list[Store] = []
+
+
+def _stop_all() -> None:
+    """Before a fork: what is open in a store would be taken for its own by the child's database."""
+    _forking.acquire()
+    for store in list(_stores):
+        store._stop()  # noqa: SLF001 - this module's own class
+        _stopped.append(store)
+
+
+def _go_on() -> None:
+    while _stopped:
+        _stopped.pop()._lock.release()  # noqa: SLF001 - this module's own class
+    _forking.release()
 
 
 def _disown_all() -> None:
+    global _forking  # noqa: PLW0603 - the parent's is held
+    _forking = threading.Lock()
+    _stopped.clear()
     for store in list(_stores):
         store._disown()  # noqa: SLF001 - this module's own class
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_disown_all)
+    os.register_at_fork(before=_stop_all, after_in_parent=_go_on, after_in_child=_disown_all)

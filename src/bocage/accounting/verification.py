@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bocage.accounting.algebra import Action, Balance, line, transition
+from bocage.accounting.declaration import Declaration
 from bocage.accounting.entry import BEFORE_ALL, VERSION, Entry, read_entry
 from bocage.accounting.scope import Scope
 from bocage.errors import LedgerCorrupt, LedgerError
@@ -49,6 +51,7 @@ class Replay:
         self.head = Head(0, BEFORE_ALL)
         self.balances: dict[Scope, Balance] = {}
         self.problems: list[str] = []
+        self._declared: dict[tuple[str, ...], Declaration] = {}
         self._known = known
 
     def report(self, problem: str) -> None:
@@ -65,7 +68,9 @@ class Replay:
             self.report(f"entry {number} was changed after it was written.")
         if (entry.action is Action.CREATE) != (number == 1):
             self.report(f"entry {number} has no business as {entry.action!s}.")
-        elif entry.action is not Action.CREATE:
+        elif (entry.action is Action.MOVE) != (entry.scope == () and number != 1):
+            self.report(f"entry {number} names no scope.")
+        elif entry.action not in {Action.CREATE, Action.MOVE}:
             self._apply(entry)
         self.head = Head(number, entry.hash)
         if self._known and self._known.number == number and self._known.hash != entry.hash:
@@ -75,10 +80,17 @@ class Replay:
         try:
             path = line(Scope(entry.scope).lineage, self.balances)
             changed = transition(entry.action, path, entry.epsilon)
+            if entry.action is Action.DECLARE:
+                self._declare(entry)
         except LedgerError as error:
             self.report(f"entry {entry.number} could not have been accepted: {error}")
             return
         self.balances.update({balance.scope: balance for balance in changed})
+
+    def _declare(self, entry: Entry) -> None:
+        terms = Declaration.read(entry.memo)
+        before = self._declared.setdefault(entry.scope, terms)
+        before.require_same(terms, Scope(entry.scope).title)
 
     def finish(self, head: Head) -> Verification:
         """Compare with the head on record."""
@@ -112,7 +124,7 @@ def verify_export(path: str | Path, known: Head | None = None) -> Verification:
     return replay.finish(head)
 
 
-def export_head(path: str | Path) -> Head:
+def export_head(path: str | os.PathLike[str]) -> Head:
     """The head that an export was written with."""
     with Path(path).open(encoding="utf-8") as lines:
         return _read_header(next(lines, ""))

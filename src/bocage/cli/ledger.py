@@ -48,7 +48,7 @@ def show(target: str, table: str | None, parts: bool, last: int) -> None:
 @click.option(
     "--against",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="An earlier export: also find out whether entries known then are missing now.",
+    help="An anchor or an earlier export: also find out whether entries known there are missing.",
 )
 @click.option(
     "--signed-by",
@@ -58,10 +58,10 @@ def verify(target: str, against: Path | None, signed_by: str | None) -> None:
     """Replay the chain of entries and compare every balance. LEDGER may also be an export."""
     from rich.console import Console
 
-    from bocage.accounting import export_head, verify_export
+    from bocage.accounting import known_head, verify_export
 
     with _clear_errors():
-        known = export_head(against) if against else None
+        known = known_head(against) if against else None
         if signed_by is not None:
             from bocage.service.exports import check_signature
 
@@ -113,12 +113,55 @@ def export(target: str, file: Path, key: Path | None) -> None:
         click.echo(f"Signed in {signature} by {signer.public}")
 
 
+@ledger.command()
+@_target
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+def anchor(target: str, file: Path | None) -> None:
+    """Begin an anchor: a new FILE on another disk that names the last entry after every charge.
+
+    From then on, the ledger takes charges only with its anchor, and a copy that is older is refused.
+    FILE is that of the settings if LEDGER is the home of a service.
+    """
+    file = file or _home_anchor(target)
+    if file is None:
+        raise click.UsageError("name the FILE, or set anchor in the settings of the home.")
+    with _open(target) as opened:
+        head = opened.begin_anchor(file)
+    click.echo(f"{file} names entry {head.number}. Charge the ledger with this anchor from now on.")
+
+
+@ledger.command()
+@_target
+@click.option("--memo", default="", help="Why, for the record.")
+def move(target: str, memo: str) -> None:
+    """Say that a ledger file was moved, or restored, to where it is now, and is the only one.
+
+    Of two copies both would spend the same budget. Stop what uses it first. The move is an entry.
+    """
+    from bocage.accounting import move_ledger
+
+    if "://" in target:
+        raise click.UsageError("a ledger in a database has no place: only a file is moved.")
+    with _clear_errors():
+        entry = move_ledger(_address(target), memo)
+    click.echo(f"The ledger is at this place now: entry {entry.number}.")
+
+
 @contextmanager
 def _open(target: str, *, check: bool = True) -> Iterator[Ledger]:
     from bocage.accounting import open_ledger
 
     with _clear_errors(), open_ledger(_address(target), check=check) as opened:
         yield opened
+
+
+def _home_anchor(target: str) -> Path | None:
+    if "://" in target or not Path(target).is_dir():
+        return None
+    from bocage.service.home import Home
+
+    with _clear_errors():
+        return Home.open(target, _environment()).anchor
 
 
 def _address(target: str) -> str:
@@ -205,9 +248,21 @@ def _entries(entries: list[Entry]) -> object:
             entry.action,
             Text(_printable(" / ".join(entry.scope))),
             str(entry.epsilon) if entry.epsilon.nano else "",
-            Text(_printable(entry.memo)),
+            Text(_printable(_told(entry))),
         )
     return table
+
+
+def _told(entry: Entry) -> str:
+    from bocage.accounting.declaration import Declaration
+    from bocage.errors import LedgerError
+
+    if entry.action != "declare":
+        return entry.memo
+    try:
+        return Declaration.read(entry.memo).text
+    except LedgerError:
+        return entry.memo
 
 
 def _printable(text: str) -> str:

@@ -30,6 +30,10 @@ def table() -> None:
 )
 @click.option("--noise", default="system", show_default=True, help="system, or opendp.")
 @click.option("--batch", help="These rows are one batch of the table; no person is in two.")
+@click.option(
+    "--snapshot",
+    help="The rows of a database do not change under this name, so that parts share a maximum.",
+)
 @HOME
 def add(
     *,
@@ -40,12 +44,17 @@ def add(
     adjacency: str,
     noise: str,
     batch: str | None,
+    snapshot: str | None,
     home: Path,
 ) -> None:
     """Register the table NAME. Its source is opened once now, so that a service can open it."""
     with open_owner(home) as owner:
         added = owner.add_table(
-            name, source, schema_file, cap, adjacency=adjacency, noise=noise, batch=batch
+            *(name, source, schema_file, cap),
+            adjacency=adjacency,
+            noise=noise,
+            batch=batch,
+            snapshot=snapshot,
         )
     click.echo(f"Table {name} is registered; all analysts together may spend {added.cap}.")
 

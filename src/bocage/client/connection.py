@@ -113,7 +113,8 @@ class Connection:
                 f"what the service says about table {name!r} is not in the form of version 1: "
                 "client and service do not fit."
             ) from None
-        return RemoteTable(RemoteDesk(self._link, name, terms), WHOLE)
+        moving = found.get("moving") is not False  # a price that is too high does no harm
+        return RemoteTable(RemoteDesk(self._link, name, terms, is_moving=moving), WHOLE)
 
     def __getitem__(self, name: str) -> RemoteTable:
         return self.table(name)

@@ -34,6 +34,7 @@ class RemoteDesk:
     terms: Terms
     steps: tuple[Step, ...] = ()
     has_ledger: bool = True
+    is_moving: bool = False
 
     def after(self, step: Step) -> RemoteDesk:
         """The desk for questions about what one more step leads to."""
@@ -60,6 +61,9 @@ class RemoteDesk:
             raise ServiceError(
                 "the answer is not in the form of version 1: client and service do not fit."
             ) from None
+
+    def account(self, account: Account, place: Place) -> Account:  # noqa: ARG002 - as of all desks
+        return account
 
     def balance(self, patience: float | None = None) -> dict[str, Any]:
         """What the account of these rows has spent, and what remains, kept at the service."""

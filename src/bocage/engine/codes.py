@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 import pyarrow as pa
@@ -76,3 +77,12 @@ def without(codes: Codes, dropped: Flags) -> Codes:
         for row in matrix:
             row[: len(kept)] = row[kept]
     return Codes(codes.narrow, codes.wide, codes.index, len(kept))
+
+
+def digest(codes: Codes) -> str:
+    """A hash of the codes, column by column, and of the columns' names and order."""
+    names = sorted(codes.index, key=codes.index.__getitem__)
+    found = sha256(repr((names, len(codes.narrow), codes.rows)).encode())
+    for name in names:
+        found.update(codes.column(name).data)
+    return found.hexdigest()

@@ -213,3 +213,21 @@ def look_up(places: Any, base: Any, table: Any, beyond: Any, codes: Any, dropped
             dropped[i] = True
             code = 0
         codes[i] = code
+
+
+@compiled
+def well_formed(text: Any, goes: Any, fields: Any) -> Any:
+    """Whether these bytes are whole records of so many fields; see `grammar` for the states."""
+    state, held = 0, 1
+    for i in range(len(text)):
+        before = state
+        state = goes[before, text[i]]
+        if state <= 1:
+            if state == 1:
+                held += 1
+            else:
+                empty = fields > 1 and (before == 0 or before == 6)  # noqa: PLR1714 - sets compile slowly
+                if held != fields and not empty:
+                    return False
+                held = 1
+    return state == 0 or (state in (1, 2, 4) and held == fields)

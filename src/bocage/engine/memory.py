@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from bocage.engine.codes import Codes, Encoder, without
+from bocage.engine.base import Engine
+from bocage.engine.codes import Codes, Encoder, digest, without
 from bocage.engine.counting import count, count_small, workers
 from bocage.engine.encode import SMALL, refuse_absent
 from bocage.engine.encode import encoder as column_encoder
 from bocage.engine.guard import guarded
+from bocage.engine.moments import Moment
 from bocage.engine.rows import Matrix, check_listing, in_batches
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
@@ -38,11 +40,22 @@ class MemoryEngine:
 
     def __init__(self, source: Any, schema: Schema, *, small: int = SMALL) -> None:
         self.schema, self._small = schema, small
+        self._version: str | None = None
         self._codes: Codes | None = _encoded(to_arrow(source, schema), schema)
 
     @property
     def at_hand(self) -> bool:
         return self._codes is not None and self._codes.rows <= AT_HAND
+
+    @property
+    def version(self) -> str | None:
+        """A digest of the codes, computed when it is first asked for."""
+        if self._version is None:
+            self._version = digest(self._open_codes())
+        return self._version
+
+    def pin(self) -> Engine:
+        return Moment(self)
 
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         for question in questions:

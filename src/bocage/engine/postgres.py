@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 import numpy as np
 
 from bocage.engine import sql
+from bocage.engine.base import Engine
 from bocage.engine.encode import refuse_absent
 from bocage.engine.guard import guarded, guarded_each
+from bocage.engine.moments import Moment
 from bocage.engine.rows import BATCH, Matrix, check_listing
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
@@ -19,6 +24,8 @@ from bocage.schema import Categorical, Schema
 
 if TYPE_CHECKING:
     import psycopg
+
+    Connection = psycopg.Connection[Any]
 
 _log = logging.getLogger("bocage.engine")
 
@@ -41,14 +48,17 @@ FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
      LEFT JOIN pg_type AS b ON t.typtype = 'd' AND b.oid = t.typbasetype
 WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped
 """
+_BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_SEARCH = "SELECT set_config('search_path', 'pg_catalog, pg_temp', false)"
+MOST_IDLE = 4  # connections that wait for the next question
 _STORAGE_ORDER = {"r": "ctid", "m": "ctid", "p": "tableoid, ctid"}
 
 
 class PostgresEngine:
     """Counts the rows of one table or view of a PostgreSQL server (12 or later).
 
-    All questions of one `answer` see one snapshot. The session is read-only. After a server was
-    lost, the next `answer` connects again.
+    A moment is a transaction that reads one snapshot, on a connection of its own; it is looked at when
+    it begins. Sessions are read-only. After a server was lost, the next moment connects again.
 
     Parameters
     ----------
@@ -81,92 +91,94 @@ class PostgresEngine:
         self.schema = schema
         self._url, self._timeout = url, timeout_seconds
         self._lock, self._closed = threading.Lock(), False
-        self._connection = self._connect()
+        connection = self._connect()
+        self._idle = [connection]
         unreadable = SourceError(
             f"table {table!r} cannot be read; the reason is in the server's log."
         )
         try:
-            guarded(lambda: self._find(table), (self._psycopg.Error,), unreadable)
+            guarded(lambda: self._find(table, connection), (self._psycopg.Error,), unreadable)
         except EngineError:
             self.close()
             raise
 
+    @property
+    def version(self) -> str | None:
+        """None: other sessions may write at any moment."""
+
+    def pin(self) -> Engine:
+        failures = (self._psycopg.Error, OSError)
+        return guarded(self._begun, failures, self._refused())
+
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         for question in questions:
             question.check(self.schema)
-        with self._lock:
-            failures = (self._psycopg.Error, OSError)
-            return guarded(lambda: self._answers(questions), failures, self._broken())
+        with closing(self.pin()) as pinned:
+            return pinned.answer(questions)
 
     def rows(self, question: Question) -> Iterator[Matrix]:
         check_listing(question, self.schema)
-        with self._lock:
-            failures = (self._psycopg.Error, OSError)
-            yield from guarded_each(lambda: self._rows(question), failures, self._broken())
+        with closing(self.pin()) as pinned:
+            yield from pinned.rows(question)
 
     def close(self) -> None:
-        self._closed = True
-        self._connection.close()
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
 
-    def _broken(self) -> EngineError:
-        return EngineError(
-            f"table {self.schema.name!r} could not be read. The reason is in the owner's log."
+    def give_back(self, connection: Connection) -> None:
+        """Take a connection for the next moment, if it is as good as new."""
+        try:
+            connection.execute("ROLLBACK")
+        except self._psycopg.Error:
+            connection.close()
+        with self._lock:
+            if not (self._closed or connection.closed or len(self._idle) >= MOST_IDLE):
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _refused(self) -> SourceError:
+        return SourceError(
+            f"table {self.schema.name!r} cannot be read as it is now. The reason is in the owner's "
+            "log."
         )
 
-    def _rows(self, question: Question) -> Iterator[Matrix]:
-        self._connected()
-        # A cursor of the server's own: it sends a batch when it is asked for one.
-        with self._connection.transaction(), self._connection.cursor() as cursor:
-            statement = sql.listing(question, self.schema, self._source(cursor), self._types)
-            text = f"DECLARE listing NO SCROLL CURSOR FOR {statement.text}"
-            cursor.execute(text, statement.parameters)
-            while found := cursor.execute(f"FETCH {BATCH} FROM listing").fetchall():
-                yield np.array(found, np.uint16).T
-
-    def _connected(self) -> None:
-        if self._closed:
-            raise SourceError(f"the table {self.schema.name!r} was closed. Open it again.")
-        self._revive()
-
-    def _answers(self, questions: Sequence[Question]) -> list[Tally]:
-        self._connected()
-        with self._connection.transaction(), self._connection.cursor() as cursor:
-            source = self._source(cursor)
-            return [self._answer(cursor, question, source) for question in questions]
-
-    def _answer(self, cursor: psycopg.Cursor[Any], question: Question, source: str) -> Tally:
-        tally = Tally.zeros(question, self.schema)
-        if question.sums or not question.columns:
-            statement = sql.totals(question, self.schema, source, self._types)
-            labels = question.labels(self.schema)
-            for key, count, *sums in cursor.execute(statement.text, statement.parameters):
-                tally.totals[divmod(key, labels)] = count
-                for name, value in zip(question.sums, sums, strict=True):
-                    tally.sums[name][key // labels] += value
-        for names, statement in sql.counts(question, self.schema, source, self._types):
-            rows = cursor.execute(statement.text, statement.parameters).fetchall()
-            flat = np.zeros(sum(tally.columns[name].size for name in names), np.int64)
-            if rows:
-                position, count = np.array(rows, np.int64).T
-                flat[position] = count
-            for name in names:
-                counts = tally.columns[name]
-                counts[...] = flat[: counts.size].reshape(counts.shape)
-                flat = flat[counts.size :]
-        if question.columns:
-            tally.totals[...] = tally.columns[question.columns[0]].sum(axis=1)
-        return tally
+    def _begun(self) -> Engine:
+        """A transaction that sees one moment, its table looked at."""
+        with self._lock:
+            if self._closed:
+                raise SourceError(f"the table {self.schema.name!r} was closed. Open it again.")
+            connection = self._idle.pop() if self._idle else None
+        if connection is not None:
+            try:
+                connection.execute(_BEGIN)
+            except self._psycopg.OperationalError:  # the server was lost since the last moment
+                connection.close()
+        if connection is None or connection.closed:
+            connection = self._connect()
+            connection.execute(_SEARCH)
+            connection.execute(_BEGIN)
+        try:
+            with connection.cursor() as cursor:
+                source = self._source(cursor)
+        except BaseException:
+            self.give_back(connection)
+            raise
+        return PinnedPostgres(self, connection, self.schema, source, self._types)
 
     def _source(self, cursor: psycopg.Cursor[Any]) -> str:
         """The relation to count, in the snapshot of this transaction."""
         if self._read_types(cursor) != self._types:
             _log.error("postgres: the columns of the table were changed; open it again.")
-            raise self._broken()
+            raise self._refused()
         if not self._over_cap(cursor):
             return self._relation
         if self.schema.over_cap == "refuse":
             _log.error("postgres: the table grew over its row cap.")
-            raise self._broken()
+            raise self._refused()
         return (
             f"(SELECT * FROM {self._relation} ORDER BY {self._order} "
             f"LIMIT {self.schema.rows_bound}) AS cut"
@@ -180,10 +192,10 @@ class PostgresEngine:
         row = cursor.execute(f"SELECT count(*) > {cap} FROM ({some}) AS head").fetchone()
         return bool(row and row[0])
 
-    def _find(self, table: str) -> None:
+    def _find(self, table: str, connection: Connection) -> None:
         if "\0" in table:
             raise SourceError("PostgreSQL has no names with a NUL character.")
-        with self._connection.transaction(), self._connection.cursor() as cursor:
+        with connection.transaction(), connection.cursor() as cursor:
             found = cursor.execute(_FIND, (table, *table.partition(".")[::2])).fetchone()
             if found is None:
                 raise SourceError(
@@ -194,7 +206,7 @@ class PostgresEngine:
             self._relation = f"{sql.quoted(namespace)}.{sql.quoted(relation)}"
             self._order = _STORAGE_ORDER.get(kind, "")
             # From here on no other namespace can lend its functions and operators.
-            cursor.execute("SELECT set_config('search_path', 'pg_catalog, pg_temp', false)")
+            cursor.execute(_SEARCH)
             self._types = self._read_types(cursor)
             if self.schema.over_cap == "cut" and not self._order:
                 raise SourceError(
@@ -230,18 +242,7 @@ class PostgresEngine:
             types[column.name] = type_name
         return types
 
-    def _revive(self) -> None:
-        """Connect again if the server was lost since the last question."""
-        try:
-            self._connection.execute("SELECT 1")
-        except self._psycopg.OperationalError:
-            self._connection.close()
-            self._connection = self._connect()
-            self._connection.execute(
-                "SELECT set_config('search_path', 'pg_catalog, pg_temp', false)"
-            )
-
-    def _connect(self) -> psycopg.Connection[Any]:
+    def _connect(self) -> Connection:
         try:
             import psycopg  # noqa: PLC0415 - optional, and slow to import
         except ImportError:
@@ -263,6 +264,7 @@ class PostgresEngine:
         connection.read_only = True
         settings = {
             "default_transaction_read_only": "on",
+            "idle_in_transaction_session_timeout": "0",  # a moment lasts as long as its reader
             "statement_timeout": f"{int((self._timeout or 0) * 1000)}ms",
             "work_mem": "64MB",  # for each hash table; a larger one goes to disk
             "jit": "off",  # compiling a large plan takes longer than running it
@@ -275,6 +277,108 @@ class PostgresEngine:
                 "the database does not store UTF-8; text could not be compared exactly."
             )
         return connection
+
+
+class PinnedPostgres:
+    """One snapshot of the table, in a transaction that ends when this engine is closed."""
+
+    name = "postgres"
+    at_hand = False
+    version = None
+
+    def __init__(
+        self,
+        engine: PostgresEngine,
+        connection: Connection,
+        schema: Schema,
+        source: str,
+        types: dict[str, str],
+    ) -> None:
+        self.schema, self._source, self._types = schema, source, types
+        self._engine, self._connection = engine, connection
+        self._lock, self._listings = threading.Lock(), itertools.count()
+        self._open = True
+        self._let_go = finalize(self, connection.close)
+
+    def pin(self) -> Engine:
+        return Moment(self)
+
+    def answer(self, questions: Sequence[Question]) -> list[Tally]:
+        for question in questions:
+            question.check(self.schema)
+        return guarded(lambda: self._answers(questions), _failures(), self._broken())
+
+    def rows(self, question: Question) -> Iterator[Matrix]:
+        check_listing(question, self.schema)
+        yield from guarded_each(lambda: self._rows(question), _failures(), self._broken())
+
+    def close(self) -> None:
+        with self._lock:
+            was, self._open = self._open, False
+        if was:
+            self._let_go.detach()
+            self._engine.give_back(self._connection)
+
+    def _broken(self) -> EngineError:
+        return EngineError(
+            f"table {self.schema.name!r} could not be read. The reason is in the owner's log."
+        )
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise SourceError(f"the table {self.schema.name!r} was closed. Open it again.")
+
+    def _rows(self, question: Question) -> Iterator[Matrix]:
+        # A cursor of the server's own: it sends a batch when it is asked for one.
+        name = f"listing{next(self._listings)}"
+        statement = sql.listing(question, self.schema, self._source, self._types)
+        declared = f"DECLARE {name} NO SCROLL CURSOR FOR {statement.text}"
+        with self._lock:
+            self._check_open()
+            self._connection.execute(declared, statement.parameters)
+        while True:
+            with self._lock:
+                self._check_open()
+                found = self._connection.execute(f"FETCH {BATCH} FROM {name}").fetchall()
+            if not found:
+                break
+            yield np.array(found, np.uint16).T
+
+    def _answers(self, questions: Sequence[Question]) -> list[Tally]:
+        with self._lock:
+            self._check_open()
+            with self._connection.cursor() as cursor:
+                return [self._answer(cursor, question) for question in questions]
+
+    def _answer(self, cursor: psycopg.Cursor[Any], question: Question) -> Tally:
+        source = self._source
+        tally = Tally.zeros(question, self.schema)
+        if question.sums or not question.columns:
+            statement = sql.totals(question, self.schema, source, self._types)
+            labels = question.labels(self.schema)
+            for key, count, *sums in cursor.execute(statement.text, statement.parameters):
+                tally.totals[divmod(key, labels)] = count
+                for name, value in zip(question.sums, sums, strict=True):
+                    tally.sums[name][key // labels] += value
+        for names, statement in sql.counts(question, self.schema, source, self._types):
+            rows = cursor.execute(statement.text, statement.parameters).fetchall()
+            flat = np.zeros(sum(tally.columns[name].size for name in names), np.int64)
+            if rows:
+                position, count = np.array(rows, np.int64).T
+                flat[position] = count
+            for name in names:
+                counts = tally.columns[name]
+                counts[...] = flat[: counts.size].reshape(counts.shape)
+                flat = flat[counts.size :]
+        if question.columns:
+            tally.totals[...] = tally.columns[question.columns[0]].sum(axis=1)
+        return tally
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    import psycopg  # noqa: PLC0415 - an extra
+
+    return (psycopg.Error, OSError)
 
 
 def _reason(url: str, refused: str) -> str:

@@ -47,6 +47,13 @@ class Recall:
             self._kept = [*self._kept[:1], (question, answers[0])]
         return answers
 
+    @property
+    def version(self) -> str | None:
+        return self._engine.version
+
+    def pin(self) -> Engine:
+        return Recall(self._engine.pin())
+
     def rows(self, question: Question) -> Iterator[NDArray[np.uint16]]:
         return self._engine.rows(question)
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bocage.engine.base import Engine
+from bocage.engine.moments import Moment
 from bocage.errors import SourceError
 from bocage.plan import Bound, Question, Tally
 from bocage.plan.predicate import Every, Test
@@ -44,6 +47,17 @@ class ReferenceEngine:
         kept = np.all([code != DROP for code in codes.values()], axis=0)
         self._codes: Codes = {name: code[kept] for name, code in codes.items()}
         self._rows = int(kept.sum())
+
+    @property
+    def version(self) -> str | None:
+        names = sorted(self._codes)
+        found = sha256(repr((names, self._rows)).encode())
+        for name in names:
+            found.update(self._codes[name].tobytes())
+        return found.hexdigest()
+
+    def pin(self) -> Engine:
+        return Moment(self)
 
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         return [self._answer(question) for question in questions]

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from bocage.engine.encode import ColumnEncoder, encoder, known_texts, places, refuse_absent
+from bocage.engine.text import Text
 from bocage.errors import SourceError
 from bocage.schema import Attribute, Categorical, Numeric, Schema
 
 MOST_ENUM = 4096  # longer lists of values are looked up in Arrow, not in SQL
 _HUGE = ("HUGEINT", "UHUGEINT")  # wider than any Arrow integer
+FED = "fed"  # the table that a scan is given
 Connection = duckdb.DuckDBPyConnection
 
 
@@ -33,64 +32,89 @@ class Relation:
         For each column of the schema the expression to select.
     encoders
         For each column what turns the selected values into codes.
+    feed
+        What makes the table named by `sql` out of the columns that a scan needs; None where DuckDB
+        knows the table.
     """
 
     sql: str
     select: Mapping[str, str]
     encoders: Mapping[str, ColumnEncoder]
+    feed: Callable[[Collection[str]], pa.RecordBatchReader] | None = None
 
 
-def from_parquet(paths: Sequence[Path], schema: Schema, connection: Connection) -> Relation:
-    files = ", ".join(literal(_exactly(path)) for path in paths)
-    return _typed(f"read_parquet([{files}])", schema, connection)
+def from_parquet(names: Sequence[str], schema: Schema, connection: Connection) -> Relation:
+    """Parquet files whose columns have the same types, so that no file decides about another."""
+    for name in names:
+        _refuse_twins(pq.read_schema(name).names)
+    relations = [_typed(_parquet([name]), schema, connection) for name in names]
+    for column in schema:
+        kinds = {types[column.name] for _, types in relations}
+        if len(kinds) > 1:
+            raise SourceError(
+                f"the files hold column {column.name!r} as {' and as '.join(sorted(kinds))}. Write it "
+                "with one type in all of them."
+            )
+    relation, _ = relations[0]
+    return replace(relation, sql=_parquet(names))
 
 
-def from_table(table: str, schema: Schema, connection: Connection) -> Relation:
-    """A table of the attached file ``source``, as ``name`` or ``schema.name``."""
+def _refuse_twins(names: Sequence[str]) -> None:
+    """Refuse names that DuckDB, which does not tell capitals, would change."""
+    lower = [name.lower() for name in names]
+    for name in names:
+        if lower.count(name.lower()) > 1:
+            raise SourceError(
+                f"a file has two columns {name!r}, or they differ in capitals only. Rename or remove "
+                "one."
+            )
+
+
+def _parquet(names: Sequence[str]) -> str:
+    files = ", ".join(literal(_exactly(name)) for name in names)
+    # A column of a directory's name is none: its type would depend on the other directories.
+    return f"read_parquet([{files}], hive_partitioning = false, union_by_name = false)"
+
+
+def from_table(table: str, schema: Schema, connection: Connection) -> tuple[Relation, bool]:
+    """A table of the attached file ``source``, as ``name`` or ``schema.name``; is it a view?"""
     space, _, name = table.rpartition(".")
     listed = connection.execute(
-        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'source' UNION "
-        "SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'source'"
+        "SELECT schema_name, table_name, false FROM duckdb_tables() WHERE database_name = 'source' "
+        "UNION "
+        "SELECT schema_name, view_name, true FROM duckdb_views() WHERE database_name = 'source'"
     ).fetchall()
+    views = {(listed_space, listed_name): view for listed_space, listed_name, view in listed}
     for where in (("main", table), (space, name)):
-        if where in listed:
+        if where in views:
             sql = f'"source".{identifier(where[0])}.{identifier(where[1])}'
-            return _typed(sql, schema, connection)
+            return _typed(sql, schema, connection)[0], views[where]
     raise SourceError(f"the database file has no table {table!r}. Name one with file.duckdb#table.")
 
 
-def from_csv(path: Path, schema: Schema) -> Relation:
-    """Delimited text. A field that is empty without quotes is missing; a line that does not have
-    the declared number of fields belongs to no row."""
-    layout = schema.layout
-    names = list(layout.columns) or _header(path, schema)
+def from_text(text: Text, schema: Schema) -> Relation:
+    """Delimited text. A field that is empty without quotes is missing."""
+    names = text.names
     for name in (column.name for column in schema if names.count(column.name) > 1):
         raise SourceError(f"the source has two columns {name!r}. Rename or remove one.")
     refuse_absent(schema, names)
-    listed = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(names)))
-    sql = (
-        f"read_csv({literal(_exactly(path))}, auto_detect = false, columns = {{{listed}}}, "
-        f"delim = {literal(layout.separator)}, header = {str(layout.header).lower()}, "
-        "quote = '\"', escape = '\"', allow_quoted_nulls = false, ignore_errors = true)"
-    )
-    select, encode = {}, {}
+    select, encode, at = {}, {}, {}
     for column in schema:
-        field = f"c{names.index(column.name)}"
-        if layout.strip:
+        at[column.name] = names.index(column.name)
+        field = f"c{at[column.name]}"
+        if schema.layout.strip:
             field = f"nullif(trim({field}, ' ' || chr(9)), '')"
         select[column.name], encode[column.name] = _from_text(column, field)
-    return Relation(sql, select, encode)
+
+    def feed(columns: Collection[str]) -> pa.RecordBatchReader:
+        # Without any column there are still rows to count.
+        return text.reader(sorted(at[name] for name in columns) or [0])
+
+    return Relation(FED, select, encode, feed)
 
 
-def _header(path: Path, schema: Schema) -> list[str]:
-    opener: Any = gzip.open if path.suffix == ".gz" else open
-    # Bytes that are no text may stand further down; they are no reason not to read the names.
-    with opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
-        names = next(csv.reader(lines, delimiter=schema.layout.separator), [])
-    return [name.strip(" \t") if schema.layout.strip else name for name in names]
-
-
-def _typed(sql: str, schema: Schema, connection: Connection) -> Relation:
+def _typed(sql: str, schema: Schema, connection: Connection) -> tuple[Relation, dict[str, str]]:
+    """A relation with types of its own, and these types."""
     described = connection.sql(f"SELECT * FROM {sql} LIMIT 0")
     types = dict(zip(described.columns, map(str, described.types), strict=True))
     arrow = described.to_arrow_table().schema
@@ -105,7 +129,7 @@ def _typed(sql: str, schema: Schema, connection: Connection) -> Relation:
             select[name], encode[name] = _from_text(column, field)
         else:
             select[name], encode[name] = field, encoder(column, kinds[name])
-    return Relation(sql, select, encode)
+    return Relation(sql, select, encode), types
 
 
 def _from_text(column: Attribute, field: str) -> tuple[str, ColumnEncoder]:
@@ -135,6 +159,6 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _exactly(path: Path) -> str:
+def _exactly(path: str) -> str:
     """A path in which DuckDB finds no pattern."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
+    return "".join(f"[{c}]" if c in "*?[" else c for c in path)

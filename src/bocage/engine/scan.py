@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from bocage.engine.text import Text, open_text
 from bocage.errors import SourceError
 from bocage.schema import Layout
 
@@ -22,7 +21,7 @@ class Scan:
     """One open file: `source` is its SQL, `types` its columns.
 
     Without a layout that of a text file is guessed, and so are its types; with one, every column of
-    a text file is text.
+    a text file is text, and the file is read as strictly as by the engine.
     """
 
     def __init__(self, path: Path, layout: Layout | None = None) -> None:
@@ -35,6 +34,7 @@ class Scan:
         self._duckdb = duckdb.connect()
         self._strip = layout is not None and layout.strip
         self.all_text = False
+        self._text: Text | None = None
         # In brackets a character is itself: no part of a path is a pattern.
         name = literal("".join(f"[{c}]" if c in "*?[" else c for c in str(path)))
         if path.name.lower().endswith((".parquet", ".pq")):
@@ -46,7 +46,7 @@ class Scan:
         else:
             self.layout = layout
             self.all_text = True
-            self.source = self._as_text(name, layout)
+            self.source = self._as_text(layout)
         described = self.all(f"DESCRIBE SELECT * FROM {self.source}")
         self.types = {str(row[0]): str(row[1]) for row in described}
 
@@ -55,24 +55,14 @@ class Scan:
         names = tuple(str(column["name"]) for column in row[2])
         return Layout(str(row[0]), bool(row[1]), () if row[1] else names)
 
-    def _as_text(self, name: str, layout: Layout) -> str:
-        """A text file as the engine reads it: a line with too few or too many fields is no row."""
-        names = layout.columns or self._header(layout)
-        columns = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in names)
-        return (
-            f"read_csv({name}, auto_detect = false, columns = {{{columns}}}, "
-            f"{_options(layout)}, quote = '\"', escape = '\"', "
-            "allow_quoted_nulls = false, ignore_errors = true)"
-        )
-
-    def _header(self, layout: Layout) -> list[str]:
-        opener: Any = gzip.open if self._path.suffix == ".gz" else open
-        with opener(self._path, "rt", encoding="utf-8-sig", newline="") as lines:
-            names = next(csv.reader(lines, delimiter=layout.separator), [])
-        names = [name.strip(" \t") if layout.strip else name for name in names]
+    def _as_text(self, layout: Layout) -> str:
+        """A text file as the engine reads it."""
+        self._text = open_text(str(self._path), self._path, layout)
+        names = self._text.names
         if not names or len(set(names)) < len(names):
             raise SourceError(f"{self._path} needs a header line that names every column once.")
-        return names
+        listed = ", ".join(f"c{at} AS {quoted(name)}" for at, name in enumerate(names))
+        return f"(SELECT {listed} FROM fed)"
 
     def text(self, column: str) -> str:
         """SQL of a column as text, as the schema's values are."""
@@ -81,6 +71,8 @@ class Scan:
 
     def all(self, sql: str) -> list[tuple[Any, ...]]:
         try:
+            if self._text is not None:  # a reader reads once
+                self._duckdb.register("fed", self._text.reader(range(len(self._text.names))))
             return self._duckdb.execute(sql).fetchall()
         except self._error:
             # DuckDB's message may quote a row.

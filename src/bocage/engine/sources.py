@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bocage.engine.base import Engine
+from bocage.engine.moments import Declared
 from bocage.errors import SourceError
 from bocage.schema import Schema
 
@@ -19,7 +20,7 @@ _KNOWN = (
 )
 
 
-def open_engine(source: Any, schema: Schema) -> Engine:
+def open_engine(source: Any, schema: Schema, *, snapshot: str | None = None) -> Engine:
     """Open a table with the engine that fits it.
 
     Parameters
@@ -29,7 +30,15 @@ def open_engine(source: Any, schema: Schema) -> Engine:
         of those that are.
     schema
         What is public about the table. Columns that it does not declare are never read.
+    snapshot
+        The owner's declaration that the rows do not change as long as this name does not. It stands
+        for the version of a source that has none of its own: a server, a view, a Spark frame.
     """
+    engine = _opened(source, schema)
+    return engine if snapshot is None else Declared(engine, snapshot)
+
+
+def _opened(source: Any, schema: Schema) -> Engine:
     if isinstance(source, Path):
         return _from_path(str(source), schema)
     if isinstance(source, str):

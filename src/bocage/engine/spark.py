@@ -8,30 +8,41 @@ sources and frames come through Spark's own readers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bocage.engine.codes import Codes, Encoder
-from bocage.engine.counting import count_rows, fresh, tallies
+from bocage.engine.base import Engine
+from bocage.engine.counting import fresh, tallies
 from bocage.engine.encode import encoder, is_text, refuse_absent
 from bocage.engine.guard import guarded, guarded_each
-from bocage.engine.program import Counters, Program, compile_question
-from bocage.engine.rows import Matrix, check_listing, from_bytes, listed, to_bytes
+from bocage.engine.moments import Moment
+from bocage.engine.rows import Matrix, check_listing, from_bytes
+from bocage.engine.spark_tasks import (
+    BATCH,
+    Batches,
+    Piece,
+    count,
+    digests,
+    gather,
+    identity_of,
+    list_rows,
+    programs_of,
+    read_and_work,
+)
 from bocage.engine.sql import drops
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
 from bocage.schema import Schema
 
-BATCH = 2**16
 _BATCH_SETTING = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _KINDS = {
     "string": pa.string(),
@@ -44,18 +55,7 @@ _KINDS = {
     "double": pa.float64(),
     "void": pa.null(),
 }
-Batches = Iterable[pa.RecordBatch]
 _FAILURES = (Exception,)  # of Spark, its gateway to Java, Java itself, Arrow and the files
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """Some rows of a row group, in a file as it was when it was opened."""
-
-    path: str
-    identity: tuple[int, int]
-    group: int
-    rows: int
 
 
 class SparkEngine:
@@ -84,7 +84,7 @@ class SparkEngine:
         self._source = source
         what = "the frame" if self._path is None else repr(self._path)
         guarded(
-            lambda: self._open(counting=True),
+            lambda: self._opened(frozen=schema.row_cap is not None),
             _FAILURES,
             SourceError(
                 f"{what} cannot be opened with Spark. It must exist and hold Parquet, and Spark "
@@ -92,22 +92,33 @@ class SparkEngine:
             ),
         )
 
+    @property
+    def version(self) -> str | None:
+        return self.pin().version
+
+    def pin(self) -> Engine:
+        return guarded(lambda: self._opened(frozen=True), _FAILURES, self._refused())
+
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
+        # One job reads everything once: that is a moment, and needs no copy of the rows.
         for question in questions:
             question.check(self.schema)
-        return guarded(lambda: self._answer(list(questions)), _FAILURES, self._unread())
+        now = guarded(lambda: self._opened(frozen=False), _FAILURES, self._refused())
+        return now.answer(questions)
 
     def rows(self, question: Question) -> Iterator[Matrix]:
         check_listing(question, self.schema)
-        yield from guarded_each(lambda: self._rows(question), _FAILURES, self._unread())
-
-    def _unread(self) -> EngineError:
-        return EngineError(
-            f"table {self.schema.name!r} could not be read. The reason is in the owner's log."
-        )
+        now = guarded(lambda: self._opened(frozen=False), _FAILURES, self._refused())
+        yield from now.rows(question)
 
     def close(self) -> None:
         self._source = None  # the session belongs to whoever made it
+
+    def _refused(self) -> SourceError:
+        return SourceError(
+            f"the source of table {self.schema.name!r} cannot be opened as it is now. Open the table "
+            "again to learn why."
+        )
 
     def _session(self) -> Any:
         if self._path is None:
@@ -118,42 +129,104 @@ class SparkEngine:
             raise SourceError("Spark needs an extra: pip install 'bocage[spark]'.") from None
         return self._given or SparkSession.builder.getOrCreate()
 
-    def _open(self, *, counting: bool) -> tuple[Any, list[_Piece] | None]:
-        """The frame, and the row groups of its files where the tasks can read them."""
+    def _opened(self, *, frozen: bool) -> PinnedSpark:
+        """The rows as they are now; a frame that is not frozen may be read by one job."""
         if self._source is None:
             raise SourceError(f"the table {self.schema.name!r} was closed. Open it again.")
-        frame = self._source
+        frame, session = self._source, self._session()
         if self._path is not None:
-            frame = self._session().read.parquet(self._path)
+            frame = session.read.parquet(self._path)
+            paths = _local(frame)
+            if paths is not None:
+                pieces, kinds = _pieces(paths, self.schema)
+                kept = self._within_cap(pieces)
+                return PinnedSpark(self.schema, session, None, kept, kinds)
+            _check_alike(session, frame, self.schema)
         kinds = _kinds(frame, self.schema)
-        pieces = None if self._path is None else _pieces(frame, kinds)
+        frame = _by_position(frame).select(
+            *(f"c{frame.columns.index(column.name)}" for column in self.schema)
+        )
         cap, refuses = self.schema.row_cap, self.schema.over_cap == "refuse"
-        if cap is None:
-            return frame, pieces
-        if pieces is not None:
-            over = sum(piece.rows for piece in pieces) > cap
-        else:  # who refuses learns the number of rows from the job itself
-            over = (counting or not refuses) and frame.limit(cap + 1).count() > cap
-        if over and refuses:
-            raise SourceError(
-                f"the source holds more rows than the row cap of {cap} in schema "
-                f'{self.schema.name!r}. Raise the cap, or declare "over_cap": "cut".'
-            )
-        if over and pieces is not None:
-            pieces = _cut(pieces, cap)
-        elif over:
+        if cap is not None and not refuses:
             frame = _first(frame, cap)
-        return frame, pieces
+        if frozen:
+            # A checkpoint is never computed again: if a part of it is lost, what reads it fails.
+            frame = frame.localCheckpoint()
+            if cap is not None and refuses and frame.limit(cap + 1).count() > cap:
+                raise self._over_cap()
+        return PinnedSpark(self.schema, session, frame, None, kinds)
+
+    def _within_cap(self, pieces: list[Piece]) -> list[Piece]:
+        cap = self.schema.row_cap
+        if cap is None or sum(piece.rows for piece in pieces) <= cap:
+            return pieces
+        if self.schema.over_cap == "refuse":
+            raise self._over_cap()
+        return _cut(pieces, cap)
+
+    def _over_cap(self) -> SourceError:
+        return SourceError(
+            f"the source holds more rows than the row cap of {self.schema.row_cap} in schema "
+            f'{self.schema.name!r}. Raise the cap, or declare "over_cap": "cut".'
+        )
+
+
+class PinnedSpark:
+    """Row groups of files as they were, or a frame that is not computed again."""
+
+    name = "spark"
+    at_hand = False
+
+    def __init__(
+        self,
+        schema: Schema,
+        session: Any,
+        frame: Any,
+        pieces: list[Piece] | None,
+        kinds: dict[str, pa.DataType],
+    ) -> None:
+        self.schema, self._session, self._frame = schema, session, frame
+        self._pieces, self._kinds = pieces, kinds
+        self._version: str | None = None
+        self._open = True
+
+    @property
+    def version(self) -> str | None:
+        """A hash of the files' bytes, taken by the workers; None for a frame."""
+        if self._pieces is not None and self._version is None:
+            self._version = guarded(self._digest, _FAILURES, self._unread())
+        return self._version
+
+    def pin(self) -> Engine:
+        return Moment(self)
+
+    def answer(self, questions: Sequence[Question]) -> list[Tally]:
+        for question in questions:
+            question.check(self.schema)
+        return guarded(lambda: self._answer(list(questions)), _FAILURES, self._unread())
+
+    def rows(self, question: Question) -> Iterator[Matrix]:
+        check_listing(question, self.schema)
+        yield from guarded_each(lambda: self._rows(question), _FAILURES, self._unread())
+
+    def close(self) -> None:
+        self._open, self._frame, self._pieces = False, None, None
+
+    def _unread(self) -> EngineError:
+        return EngineError(
+            f"table {self.schema.name!r} could not be read. The reason is in the owner's log."
+        )
 
     def _answer(self, questions: list[Question]) -> list[Tally]:
         names = self._needed(questions)
-        count = partial(_count, schema=self.schema, questions=questions, names=names)
-        rows, job = self._job(names, count)
-        with _large_batches(rows.sparkSession):
+        rows, job = self._job(
+            names, partial(count, schema=self.schema, questions=questions, names=names)
+        )
+        with _large_batches(self._session):
             found = rows.mapInArrow(job, "position long, count long").toArrow()
-        programs = _programs(self.schema, questions, names)
+        programs = programs_of(self.schema, questions, names)
         counters = fresh(programs)
-        total = _gather(found, counters)
+        total = gather(found, counters)
         if total > self.schema.rows_bound:
             raise self._unread()
         return tallies(programs, counters)
@@ -161,15 +234,22 @@ class SparkEngine:
     def _rows(self, question: Question) -> Iterator[Matrix]:
         names = self._needed([question])
         rows, job = self._job(
-            names, partial(_list, schema=self.schema, question=question, names=names)
+            names, partial(list_rows, schema=self.schema, question=question, names=names)
         )
         seen = 0
-        with _large_batches(rows.sparkSession):
-            for read, content in rows.mapInArrow(job, "rows long, codes binary").toLocalIterator():
-                seen += read
+        with _large_batches(self._session):
+            for lines, content in rows.mapInArrow(job, "rows long, codes binary").toLocalIterator():
+                seen += lines
                 yield from_bytes(bytes(content), question.columns)
         if seen > self.schema.rows_bound:
             raise self._unread()
+
+    def _digest(self) -> str:
+        files = sorted({(piece.path, piece.identity) for piece in self._pieces or ()})
+        job = partial(digests, files=files)
+        found = self._session.range(len(files)).mapInArrow(job, "number long, digest string")
+        by_number = sorted(found.toArrow().to_pylist(), key=itemgetter("number"))
+        return sha256("".join(one["digest"] for one in by_number).encode()).hexdigest()
 
     def _needed(self, questions: Sequence[Question]) -> tuple[str, ...]:
         needed = {name for question in questions for name in question.reads()}
@@ -183,13 +263,14 @@ class SparkEngine:
         self, names: tuple[str, ...], work: Callable[[Batches], Batches]
     ) -> tuple[Any, Callable[[Batches], Batches]]:
         """What the tasks are given, and what they do with it."""
-        frame, pieces = self._open(counting=False)
-        if pieces is None:
-            columns = [f"c{frame.columns.index(name)}" for name in names]
-            return _by_position(frame).select(columns), work
-        texts = [name for name, kind in _kinds(frame, self.schema).items() if is_text(kind)]
-        read = partial(_read_and_work, work=work, pieces=pieces, names=names, texts=texts)
-        return self._session().range(len(pieces)), read
+        if not self._open:
+            raise SourceError(f"the table {self.schema.name!r} was closed. Open it again.")
+        if self._pieces is None:
+            columns = [column.name for column in self.schema]
+            return self._frame.select(*(self._frame.columns[columns.index(n)] for n in names)), work
+        texts = [name for name, kind in self._kinds.items() if is_text(kind)]
+        task = partial(read_and_work, work=work, pieces=self._pieces, names=names, texts=texts)
+        return self._session.range(len(self._pieces)), task
 
 
 def _kinds(frame: Any, schema: Schema) -> dict[str, pa.DataType]:
@@ -227,47 +308,69 @@ def _first(frame: Any, rows: int) -> Any:
     return numbered.orderBy("row").limit(rows).drop("row").toDF(*frame.columns)
 
 
-def _pieces(frame: Any, kinds: dict[str, pa.DataType]) -> list[_Piece] | None:
-    """The row groups of all files, in order, if they are where every worker sees them."""
+def _local(frame: Any) -> list[str] | None:
+    """The files of a frame in the order of their names, if they are where every worker sees them."""
     addresses = [urlsplit(address) for address in sorted(frame.inputFiles())]
     if any(address.scheme != "file" or address.netloc for address in addresses):
         return None
-    pieces = []
-    for address in addresses:
-        path = unquote(address.path)
-        if not Path(path).is_file():
-            return None
-        identity = _identity(path)
+    paths = [unquote(address.path) for address in addresses]
+    return paths if all(Path(path).is_file() for path in paths) else None
+
+
+def _pieces(paths: list[str], schema: Schema) -> tuple[list[Piece], dict[str, pa.DataType]]:
+    """The row groups of all files, and the types that their columns have in every one of them."""
+    pieces: list[Piece] = []
+    kinds: dict[str, pa.DataType] = {}
+    for path in paths:
+        identity = identity_of(path)
         with pq.ParquetFile(path) as file:
-            held = file.schema_arrow
-            if not all(_same(held, name, kind) for name, kind in kinds.items()):
-                return None  # such as a column that only the directory's name holds
+            held = _held(file.schema_arrow, schema)
             groups = [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)]
-        pieces += [_Piece(path, identity, group, rows) for group, rows in enumerate(groups)]
-    return pieces
+        _refuse_other(kinds or held, held)
+        kinds = kinds or held
+        pieces += [Piece(path, identity, group, rows) for group, rows in enumerate(groups)]
+    return pieces, kinds
 
 
-def _same(held: pa.Schema, name: str, kind: pa.DataType) -> bool:
-    if held.names.count(name) != 1:
-        return False
-    found = held.field(name).type
-    if pa.types.is_dictionary(found):
-        found = found.value_type
-    return bool(found == kind or (is_text(found) and is_text(kind)))
+def _held(found: pa.Schema, schema: Schema) -> dict[str, pa.DataType]:
+    """The types of the schema's columns in a file. Only what the file itself holds is a column."""
+    refuse_absent(schema, found.names)
+    kinds = {}
+    for column in schema:
+        if found.names.count(column.name) > 1:
+            raise SourceError(f"a file has two columns {column.name!r}. Rename or remove one.")
+        kind = found.field(column.name).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        kinds[column.name] = pa.string() if is_text(kind) else kind
+        encoder(column, kind)  # refuses what does not fit
+    return kinds
 
 
-def _cut(pieces: list[_Piece], rows: int) -> list[_Piece]:
+def _check_alike(session: Any, frame: Any, schema: Schema) -> None:
+    """The same for files that only Spark can read."""
+    kinds: dict[str, pa.DataType] = {}
+    for path in sorted(frame.inputFiles()):
+        held = _kinds(session.read.parquet(path), schema)
+        _refuse_other(kinds or held, held)
+        kinds = kinds or held
+
+
+def _refuse_other(kinds: dict[str, pa.DataType], held: dict[str, pa.DataType]) -> None:
+    for name, kind in kinds.items():
+        if held[name] != kind:
+            raise SourceError(
+                f"the files hold column {name!r} as {kind} and as {held[name]}. Write it with one type "
+                "in all of them."
+            )
+
+
+def _cut(pieces: list[Piece], rows: int) -> list[Piece]:
     kept = []
     for piece in pieces:
         take = min(piece.rows, rows)
-        kept.append(_Piece(piece.path, piece.identity, piece.group, take))
+        kept.append(Piece(piece.path, piece.identity, piece.group, take))
         rows -= take
     return [piece for piece in kept if piece.rows]
-
-
-def _identity(path: str) -> tuple[int, int]:
-    found = Path(path).stat()
-    return found.st_size, found.st_mtime_ns
 
 
 @contextmanager
@@ -278,92 +381,3 @@ def _large_batches(session: Any) -> Iterator[None]:
         yield
     finally:
         session.conf.set(_BATCH_SETTING, before)
-
-
-def _programs(schema: Schema, questions: Sequence[Question], names: Sequence[str]) -> list[Program]:
-    index = Encoder(schema, dict.fromkeys(names, _nothing)).index
-    return [compile_question(question, schema, index) for question in questions]
-
-
-def _nothing(*_: Any) -> None:
-    """Stands for an encoder where only the order of the columns matters."""
-
-
-# What follows runs on the workers, except `_gather`.
-
-
-def _read_and_work(
-    ids: Batches,
-    *,
-    work: Callable[[Batches], Batches],
-    pieces: Sequence[_Piece],
-    names: Sequence[str],
-    texts: Sequence[str],
-) -> Batches:
-    chosen = [pieces[i] for batch in ids for i in batch.column(0).to_pylist()]
-    return work(_read(chosen, names, texts))
-
-
-def _read(pieces: Sequence[_Piece], names: Sequence[str], texts: Sequence[str]) -> Batches:
-    for piece in pieces:
-        left = piece.rows
-        with pq.ParquetFile(piece.path, read_dictionary=list(texts), memory_map=True) as file:
-            for batch in file.iter_batches(
-                BATCH, row_groups=[piece.group], columns=list(names), use_threads=False
-            ):
-                yield batch.select(list(names)).slice(0, left)
-                left = max(left - batch.num_rows, 0)
-        if _identity(piece.path) != piece.identity:
-            raise OSError("a file changed while it was read")
-
-
-def _count(
-    batches: Batches, *, schema: Schema, questions: Sequence[Question], names: Sequence[str]
-) -> Batches:
-    """Count batches of these columns; yield the counters that are not 0, and the number of rows."""
-    programs = _programs(schema, questions, names)
-    counters = fresh(programs)
-    rows = 0
-    for codes, read in _encoded(batches, schema, names):
-        count_rows(codes, programs, counters, 0, codes.rows)
-        rows += read
-    flat = np.concatenate([[rows], *(part.ravel() for part in _parts(counters))]).astype(np.int64)
-    position = np.flatnonzero(flat)
-    yield pa.RecordBatch.from_arrays(
-        [pa.array(position, pa.int64()), pa.array(flat[position])], ["position", "count"]
-    )
-
-
-def _list(batches: Batches, *, schema: Schema, question: Question, names: Sequence[str]) -> Batches:
-    """For each batch the number of rows read, and the codes asked for as bytes."""
-    for codes, read in _encoded(batches, schema, names):
-        content = to_bytes(listed(codes, question))
-        yield pa.RecordBatch.from_arrays(
-            [pa.array([read], pa.int64()), pa.array([content], pa.binary())], ["rows", "codes"]
-        )
-
-
-def _encoded(batches: Batches, schema: Schema, names: Sequence[str]) -> Iterator[tuple[Codes, int]]:
-    encoders: Encoder | None = None
-    for batch in batches:
-        columns = dict(zip(names, batch.columns, strict=True))
-        if encoders is None:
-            kinds = {name: array.type for name, array in columns.items()}
-            encoders = Encoder(schema, {n: encoder(schema[n], kinds[n]) for n in names})
-        yield encoders.encode(columns, batch.num_rows), batch.num_rows
-
-
-def _gather(found: pa.Table, counters: list[Counters]) -> int:
-    """Add what the tasks counted; return the number of rows that they saw."""
-    parts = _parts(counters)
-    flat = np.zeros(1 + sum(part.size for part in parts), np.int64)
-    np.add.at(flat, found["position"].to_numpy(), found["count"].to_numpy())
-    start = 1
-    for part in parts:
-        part[...] = flat[start : start + part.size].reshape(part.shape)
-        start += part.size
-    return int(flat[0])
-
-
-def _parts(counters: Iterable[Counters]) -> list[Any]:
-    return [part for counter in counters for part in (counter.counts, counter.sums)]

@@ -125,14 +125,18 @@ class Additive(Learner):
         plan = self.plan(table.schema, epsilon)
         start = self.reserve(table, plan)
         progress(0, 2)
-        share, certificate = plan.share(0, CLASSES), self.certificate(start, plan)
+        share = plan.share(0, CLASSES)
         counts = start.counts(label_of(table.schema).name, share)[0]
         progress(1, 2)
         model = self.tables(
-            start, counts, plan.share(0, FIT), certificate, deviation=start.deviation(share)
+            start,
+            counts,
+            plan.share(0, FIT),
+            self.certificate(start),
+            deviation=start.deviation(share),
         )
         progress(2, 2)
-        return model
+        return self.certified(model, start)
 
     def tables(
         self,

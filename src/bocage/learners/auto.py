@@ -138,11 +138,11 @@ class Auto(Learner):
         share, rest = plan.share(0, CLASSES), plan.share(0, MODEL)
         counts = start.counts(label_of(table.schema).name, share)[0]
         progress(1, 2)
-        certificate = self.certificate(start, plan)
+        certificate = self.certificate(start)
         known = Known(self.attributes, start, counts, start.deviation(share), certificate)
         names, trial = self.rule(table.schema, counts, float(rest))
         if trial is not None:
             names, rest = trial(known, names, rest)
         model = known.learn(names[0], rest)
         progress(2, 2)
-        return model
+        return self.certified(model, start)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial, wraps
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners.plan import Plan
-from bocage.model import Certificate, Released
+from bocage.model import AdditiveModel, Certificate, Released, Tree
 from bocage.model.shape import labels as model_labels
 from bocage.plan.question import MOST_COUNTERS
 from bocage.private import EpsilonLike, Level, PrivateTable, Selection, needs
@@ -20,6 +20,7 @@ from bocage.schema import Categorical, Schema
 
 Progress = Callable[[int, int], None]  # levels done, levels in all
 MOST_DEPTH = 40
+M = TypeVar("M", Tree, AdditiveModel, Tree | AdditiveModel, Released)
 
 
 def quiet(done: int, of: int) -> None:
@@ -79,28 +80,41 @@ class Learner(ABC):
         weighted = self.parameters().get("selection") == Selection.EXPONENTIAL
         return (needs.weights,) if numeric and weighted else ()
 
+    @property
+    def settled(self) -> bool:
+        """Whether no answer has a say in what is asked."""
+        return False
+
     def certificate(
-        self, level: Level, plan: Plan, *, sound: bool = True, notes: tuple[str, ...] = ()
+        self, level: Level, *, sound: bool = True, notes: tuple[str, ...] = ()
     ) -> Certificate:
-        mechanisms = tuple(dict.fromkeys(step.mechanism for step in plan.steps))
+        """What was released out of a reservation so far, as the executor wrote it."""
+        transcript = level.transcript
+        lines = transcript.lines()
         if level.made_up:
+            rows = "the rows" if level.batch is None else f"the rows of batch {level.batch!r}"
             notes = (
-                "A dry run: the rows were made up from the schema. No record was read.",
+                f"A dry run: {rows} were made up from the schema. No record was read.",
                 *notes,
             )
         variant = ", ".join(f"{key}={value}" for key, value in self.parameters().items())
         return Certificate(
             learner=self.name,
             variant=variant,
-            epsilon=str(plan.budget) if sound else None,
+            epsilon=str(transcript.charged) if sound else None,
             adjacency=level.adjacency.value,
             table=level.schema.name,
             schema=level.schema.fingerprint,
-            plan=plan.lines(),
-            mechanisms=mechanisms,
+            plan=lines,
+            mechanisms=tuple(dict.fromkeys(line.mechanism for line in lines)),
             entry=level.entry,
-            notes=notes,
+            notes=tuple(dict.fromkeys(notes)),
+            settled=self.settled,
         )
+
+    def certified(self, model: M, level: Level) -> M:
+        """The finished model, now that all of its releases were made."""
+        return replace(model, certificate=self.certificate(level, notes=model.certificate.notes))
 
 
 def _beside_the_rows(fit: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import sqrt
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from bocage.errors import LearnerError
 from bocage.learners.base import Learner
-from bocage.model import Batch, Certificate, Forest
+from bocage.model import Batch, Certificate, Forest, PlanLine
 from bocage.private import PrivateTable
 
 MERGED = "merged from"  # how the variant of a model begins that several owners made
@@ -87,15 +88,29 @@ def with_batch(fresh: Certificate, batch: Batch, known: Certificate | None = Non
 
     Privacy
     -------
-    The batches are parts of a partition: the costs of the most expensive one are those of all.
+    The batches are parts of a partition, and the releases of each are listed as such: of every kind of
+    loss the largest counts, whichever batch has it. For a person of one batch it may have been settled
+    what is asked, for a person of another it was not: then it is said of nobody.
     """
     if known is None:
         return replace(fresh, batches=(batch,))
     batches = (*known.batches, batch)
     dearest = max(batches, key=lambda b: b.cost.nano)
     base = fresh if dearest is batch else known
-    notes = tuple(dict.fromkeys((*known.notes, *fresh.notes)))
-    return replace(base, batches=batches, notes=notes)
+    before = _within(known.plan, 1) if len(known.batches) == 1 else known.plan
+    return replace(
+        base,
+        batches=batches,
+        plan=(*before, *_within(fresh.plan, len(batches))),
+        mechanisms=tuple(dict.fromkeys((*known.mechanisms, *fresh.mechanisms))),
+        notes=tuple(dict.fromkeys((*known.notes, *fresh.notes))),
+        settled=known.settled and fresh.settled,
+    )
+
+
+def _within(lines: Iterable[PlanLine], number: int) -> Iterator[PlanLine]:
+    """The lines of one batch, as those of a part of all batches."""
+    return (replace(line, within=(1, number, *line.within)) for line in lines)
 
 
 def check_grown(learner: Learner, forest: Forest) -> None:

@@ -133,9 +133,9 @@ class Bayes(Learner):
         progress(1, 2)
         known = counts, start.deviation(share) ** 2
         rest = Epsilon(plan.budget.nano - share.nano)
-        model = self.tables(start, *known, rest, self.certificate(start, plan))
+        model = self.tables(start, *known, rest, self.certificate(start))
         progress(2, 2)
-        return model
+        return self.certified(model, start)
 
     def tables(
         self,

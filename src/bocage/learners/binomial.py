@@ -33,6 +33,8 @@ def upper_error_rate(errors: float, cases: float, confidence: float) -> float:
     a, b = errors + 1, cases - errors
     low, high, x = 0.0, 1.0, a / (a + b)
     for _ in range(100):  # Newton's steps, or halving where they leave the bracket
+        if not low < x < high:  # nearer to an end than doubles tell
+            break
         off = beta_distribution(x, a, b) - (1 - confidence)
         low, high = (x, high) if off < 0 else (low, x)
         step = x - off / max(_density(x, a, b), 1e-300)

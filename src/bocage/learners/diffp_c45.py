@@ -100,7 +100,7 @@ class DiffPC45(GreedyTree):
         has = [i for i, here in enumerate(inner.open) if name in here.attributes]
         if not has:
             return
-        live = inner.level.group(f"level {depth}, {_point(name)}", {"live": has})["live"]
+        live = inner.level.group({"live": has})["live"]
         at = [[c.column for c in candidates[i]].index(name) for i in has]
         chosen = live.choose(
             [[candidates[i][j]] for i, j in zip(has, at, strict=True)],

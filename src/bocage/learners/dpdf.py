@@ -24,7 +24,7 @@ from bocage.learners.frontier import Frontier
 from bocage.learners.greedy import CLASSES
 from bocage.learners.plan import Plan, equal_shares
 from bocage.learners.pruning import prune_by_gini
-from bocage.model import Forest, Tree, TreeBuilder
+from bocage.model import Forest, TreeBuilder
 from bocage.private import (
     EpsilonLike,
     IntArray,
@@ -113,16 +113,17 @@ class DPDF(Learner):
             )
         levels = self._levels(table.schema)
         start = self.reserve(table, plan)
-        certificate = self.certificate(start, plan, sound=self.sensitivity == "global")
         roots: list[str] = []
-        forest: list[Tree] = []
+        grown: list[TreeBuilder] = []
         for number in range(self.trees):
             tree = TreeBuilder(table.schema)
             root = self._build(tree, start, number, roots=roots, plan=plan, progress=progress)
             roots += [root] if root is not None else []
-            forest.append(prune_by_gini(tree.freeze(certificate)))
+            grown.append(tree)
+        certificate = self.certificate(start, sound=self.sensitivity == "global")
+        forest = tuple(prune_by_gini(tree.freeze(certificate)) for tree in grown)
         progress(self.trees * levels, self.trees * levels)
-        return Forest(tuple(forest), "confidence", certificate)
+        return Forest(forest, "confidence", certificate)
 
     def _build(
         self,
@@ -147,7 +148,7 @@ class DPDF(Learner):
             frontier.record_counts(tree, counts)
             full = depth == levels - 1 or not frontier.fits(nodes)
             stops = [full or self._ends(row) for row in counts]  # line 16
-            leaves, inner = frontier.part(f"level {depth}", stops)
+            leaves, inner = frontier.part(stops)
             if leaves is not None and self.spends_rest:
                 leaves.count_again(tree, label, counts[np.array(stops)], asked)
             if inner is None:

@@ -141,13 +141,13 @@ class Frontier:
         below = sum(here.arity(schema) for here in self.open)
         return nodes + below <= min(MOST_NODES, MOST_ENTRIES // schema.label.cells)
 
-    def part(self, name: str, stops: Sequence[bool]) -> tuple[Frontier | None, Frontier | None]:
+    def part(self, stops: Sequence[bool]) -> tuple[Frontier | None, Frontier | None]:
         """The nodes that become leaves, and those that go on; each spends on its own."""
         chosen = {
             "leaves": [i for i, stop in enumerate(stops) if stop],
             "inner": [i for i, stop in enumerate(stops) if not stop],
         }
-        levels = self.level.group(name, chosen)
+        levels = self.level.group(chosen)
         leaves, inner = (
             Frontier(levels[key], tuple(self.open[i] for i in cells)) if cells else None
             for key, cells in chosen.items()

@@ -50,7 +50,7 @@ class GreedyTree(Learner):
             frontier.record_totals(tree, totals)
             full = depth == levels or not frontier.fits(nodes)
             stops = [full] * len(totals) if full else _too_small(frontier, totals, share)
-            leaves, inner = frontier.part(f"level {depth}", stops)
+            leaves, inner = frontier.part(stops)
             if leaves is not None:
                 # What the path has left goes to the leaf, which the paper leaves unspent.
                 rest = leaves.level.remaining()
@@ -61,7 +61,7 @@ class GreedyTree(Learner):
                 frontier = inner.grow(tree, self.choose(inner, depth, plan))
                 nodes += len(frontier.open)
         progress(levels + 1, levels + 1)
-        return self.finish(tree.freeze(self.certificate(start, plan)))
+        return self.finish(tree.freeze(self.certificate(start)))
 
     @abstractmethod
     def choose(self, inner: Frontier, depth: int, plan: Plan) -> list[Split]:

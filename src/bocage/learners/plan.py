@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from bocage.epsilon import Epsilon
@@ -25,7 +25,8 @@ class Step:
 class Plan:
     """The questions along the longest path of a tree; their shares add up to the budget exactly.
 
-    A path that ends early gives what it has left to the counts of its leaf, so that every path
+    It is a preview: what will be asked, at most. What was asked stands in the certificate of the model,
+    which the executor writes. A path that ends early gives what it has left to the counts of its leaf, so that every path
     spends the whole budget; in the variants named ``printed`` it stays unspent, as in the papers.
     """
 
@@ -40,11 +41,6 @@ class Plan:
     def share(self, level: int, question: str) -> Epsilon:
         """The share of one question."""
         return next(s.epsilon for s in self.steps if s.level == level and s.question == question)
-
-    def shared_by(self, question: str, queries: int) -> Plan:
-        """The same plan, now that it is known how many equal queries share one question's cost."""
-        steps = (replace(s, queries=queries) if s.question == question else s for s in self.steps)
-        return replace(self, steps=tuple(steps))
 
     def memo(self, **parameters: Any) -> str:
         """What the ledger keeps of the plan."""

@@ -93,6 +93,6 @@ class PointSystem(Learner):
             left, spare = left.split(COUNTING)
         sheet = start.points(systems, label, left)
         progress(2, 3)
-        model = pointed(start, sheet, spare, self.certificate(start, plan))
+        model = pointed(start, sheet, spare, self.certificate(start))
         progress(3, 3)
-        return model
+        return self.certified(model, start)

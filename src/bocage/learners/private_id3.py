@@ -99,7 +99,7 @@ class PrivateID3(Learner):
             stops = [
                 full or self._settled(*pair, noise) for pair in zip(totals, counts, strict=True)
             ]
-            leaves, inner = frontier.part(f"level {level}", stops)
+            leaves, inner = frontier.part(stops)
             if leaves is not None and self.spends_rest:
                 first = counts[np.array(stops)]
                 leaves.count_again(tree, label, first, plan.share(level, CLASSES))
@@ -111,7 +111,7 @@ class PrivateID3(Learner):
                 frontier = inner.grow(tree, splits)
                 nodes += len(frontier.open)
         progress(depth + 1, depth + 1)
-        return tree.freeze(self.certificate(start, plan))
+        return tree.freeze(self.certificate(start))
 
     def _settled(self, total: int, counts: IntArray, noise: float) -> bool:
         """Whether a node looks empty, or as if it held one class only."""

@@ -118,7 +118,7 @@ class RandomTrees(Learner):
             drawn = self.structures(schema, max(rows, 1), share)
         progress(1, 2)
         counts = self._count(level, [structure.cells(schema) for structure in drawn], share)
-        certificate = self.certificate(level, self._asked(plan, len(drawn)))
+        certificate = self.certificate(level)
         if level.batch is not None:
             certificate = with_batch(certificate, self._batch(level, plan, len(drawn)))
         progress(2, 2)
@@ -195,8 +195,8 @@ class RandomTrees(Learner):
         counts = [
             tree.counts[tree.is_leaf] + new for tree, new in zip(forest.trees, added, strict=True)
         ]
-        asked = self._asked(plan, len(forest))
-        fresh = replace(self.certificate(level, asked), variant=forest.certificate.variant)
+        own = self.certificate(level)
+        fresh = replace(own, variant=forest.certificate.variant, settled=True)
         assert level.batch == batch  # noqa: S101 - checked above
         known = with_batch(fresh, self._batch(level, plan, len(forest)), forest.certificate)
         progress(1, 1)
@@ -210,14 +210,15 @@ class RandomTrees(Learner):
         (whole,) = level.ensemble([one_per_value(self.parts, routers)], label, epsilon)
         return np.split(whole, np.cumsum([router.count for router in routers])[:-1])
 
-    def _asked(self, plan: Plan, trees: int) -> Plan:
-        """Each tree's leaves are a question of their own, unless every record is in one tree alone."""
-        return plan.shared_by(LEAVES, trees) if self.parts is None else plan
-
     def _batch(self, level: Level, plan: Plan, trees: int) -> Batch:
         sensitivity = trees if self.parts is None else 1
         deviation = level.deviation(plan.share(0, LEAVES), sensitivity)
         return Batch(level.batch or "", str(plan.budget), deviation, level.entry)
+
+    @property
+    def settled(self) -> bool:
+        """Without a noisy number of rows the number of trees is public."""
+        return not self._counts_rows()
 
     def _counts_rows(self) -> bool:
         by_rule = self.height is None or (self.trees is None and self.parts is None)

@@ -244,17 +244,17 @@ class ReadableTree(Learner):
                 ]
         progress(2, 3)
         notes = leaves.notes if isinstance(leaves, Crowns) else ()
-        certificate = self.certificate(start, plan, notes=notes)
+        certificate = self.certificate(start, notes=notes)
         if isinstance(leaves, Crowns) and leaves.sheet is not None:
             model = pointed(start, leaves.sheet, leaves.spare, certificate)
             progress(3, 3)
-            return model
+            return self.certified(model, start)
         leaves.record(tree, parents)
         grown = _joined(tree.freeze(certificate))
         if isinstance(leaves, Crowns):
             grown = leaves.counted(grown, start, (rows, paid))
         progress(3, 3)
-        return grown
+        return self.certified(grown, start)
 
 
 def favor_of(support: float) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from bocage.documents.reading import OWN
 from bocage.errors import BocageError, SurveyError
 from bocage.local import documents
 from bocage.local.records import Records
@@ -101,9 +102,9 @@ class Kept:
     def _read(self) -> dict[str, dict[str, list[int]]]:
         if not self.path.exists():
             return {}
-        content = documents.read(self.path, "the file of answers")
+        content = documents.read(self.path, "the file of answers", OWN)
         try:
-            found = documents.parse(content, FORMAT, VERSION, {"surveys"})["surveys"]
+            found = documents.parse(content, FORMAT, VERSION, {"surveys"}, OWN)["surveys"]
             _check(found)
         except BocageError as error:
             raise SurveyError(

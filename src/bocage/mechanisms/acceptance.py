@@ -1,5 +1,7 @@
 """A coin of probability n / d * exp(-x), flipped exactly, whatever the sizes of n, d and x.
 
+A number above 1 is no probability. It is told from one by the same intervals, before the coin falls.
+
 n and d are products of thousands of integers, and x may be 10**5 of either sign, while the probability
 is an ordinary number. So every quantity is kept as an interval of a few hundred leading bits and a
 power of two (`_Span`), rounded outwards after each multiplication. exp(-x) is exp(-x / 2**h) squared
@@ -27,6 +29,10 @@ _SPARE = 96
 _CHUNK = 16  # factors multiplied exactly before they meet an interval
 
 
+class UncoveredError(ArithmeticError):
+    """A draw that its proof does not cover. It says nothing of what was drawn."""
+
+
 class _Span(NamedTuple):
     """A positive real number r: low * 2**shift <= r <= high * 2**shift."""
 
@@ -47,7 +53,9 @@ def accept(
     source: Randomness,
     spare: int = _SPARE,
 ) -> bool:
-    """Return True with the probability in the title of the module, for certain if that exceeds 1."""
+    """Return True with the probability in the title of the module; refuse one above 1."""
+    if _exceeds_one(numerators, denominators, exponent):
+        raise UncoveredError("an acceptance above 1: the proposal claims less than there is.")
     place = digits = 0  # U lies in [place, place + 1) / 2**digits
     while True:
         place = place << source.word_bits | int(source.words(1)[0])
@@ -59,6 +67,24 @@ def accept(
             return True
         if place * below.low << left >= above.high << right:
             return False
+
+
+def _exceeds_one(
+    numerators: Sequence[int], denominators: Sequence[int], exponent: Fraction
+) -> bool:
+    """Decide n exp(-x) > d. Unless x = 0 the two sides differ: exp(x) is irrational then."""
+    if not exponent:
+        return reduce(mul, numerators, 1) > reduce(mul, denominators, 1)
+    bits = 2 * _SPARE
+    while True:
+        above, below = _fraction(numerators, denominators, exponent, bits)
+        shift = above.shift - below.shift
+        left, right = max(0, -shift), max(0, shift)
+        if above.high << right <= below.low << left:
+            return False
+        if above.low << right > below.high << left:
+            return True
+        bits *= 2
 
 
 def _fraction(

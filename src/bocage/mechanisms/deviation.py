@@ -42,11 +42,11 @@ def _square(size: int) -> Fraction:
     """
     if size == 1:
         return Fraction(1, 3)
-    total = Fraction(0)
-    for i in range(1, size):
-        for j in range(i, size):
-            product = Fraction(i * (size - j), size * min(i, size - i) * min(j, size - j))
-            total += 2 * product  # the diagonal counts twice, the rest from both sides
+    total = later = Fraction(0)
+    for i in range(size - 1, 0, -1):
+        later += Fraction(size - i, min(i, size - i))
+        total += Fraction(2 * i, size * min(i, size - i)) * later
+        # the diagonal counts twice, the rest from both sides
     return total / (size * (size + 1) * size)
 
 

@@ -30,7 +30,18 @@ weighs less than the 1 that is added; of a smaller one 2**-48 is lost). All choi
 MARGIN / 2 while choices * (n + 64) <= 2**41. From 1024 candidates on there are fewer bits, so that
 sums fit int64, and a choice costs at most 2**-61 n**2 + 2**-46.
 
-Were the contract broken for some T, T would be drawn less often than it should be, with q(T).
+Who keeps the contract
+----------------------
+`total` has to be an upper bound whatever the table: that is a matter of sizes, and so checked before the
+charge, see :mod:`bocage.private.margins`. Were it broken all the same, by an error in a loop, T would be
+drawn with q(T), less often than it should be. So a(T) is compared with 1, exactly, for each T that a walk
+comes to, accepted or not, and a larger one ends the draw: `UncoveredError`, nothing is released, and what
+was charged stays charged. The law of what is released never changes in silence.
+
+That refusal is a net, and no part of the proof. It is made after rows were read, and for some T only, so that
+it could tell something of the rows: that a walk came to a T whose a(T) exceeds 1. Without an error in the
+code there is no such T in any table, and then the refusal has the probability 0 for all of them. It carries
+nothing of T, and the way out is not to ask again but to report it.
 """
 
 from __future__ import annotations

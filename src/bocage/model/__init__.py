@@ -3,10 +3,11 @@
 from bocage.model.additive import AdditiveModel, Term
 from bocage.model.base import Model
 from bocage.model.builder import TreeBuilder
-from bocage.model.certificate import Batch, Certificate, PlanLine
+from bocage.model.certificate import Batch, Certificate
 from bocage.model.files import from_dict, load, save, to_dict
 from bocage.model.forest import Forest, Voting
 from bocage.model.javascript import to_javascript
+from bocage.model.releases import PlanLine
 from bocage.model.rules import Rule, Rules, rules
 from bocage.model.shape import MOST_DEPTH, MOST_LABELS, MOST_NODES
 from bocage.model.sql import Dialect, to_sql

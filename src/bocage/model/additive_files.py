@@ -38,6 +38,11 @@ def has_cuts(model: AdditiveModel) -> bool:
     return any(term.cuts for term in model.terms)
 
 
+def says_cuts(terms: Any) -> bool:
+    """Whether the terms of a document have cuts; then all of them do."""
+    return isinstance(terms, list) and any(isinstance(t, dict) and "cuts" in t for t in terms)
+
+
 def model_of(
     document: dict[str, Any], schema: Schema, certificate: Certificate, *, cuts: bool
 ) -> AdditiveModel:

@@ -5,51 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from bocage.epsilon import Epsilon
-from bocage.errors import EpsilonError, ModelError
+from bocage.epsilon import UNIT, Epsilon
+from bocage.errors import ModelError
 from bocage.model import reading
-from bocage.model.relaxed import DELTA, Relaxed, relaxed
+from bocage.model.relaxed import Relaxed, relaxed
+from bocage.model.releases import PlanLine, amount_of, composed
 from bocage.model.statement import sentences
 
 MOST_LINES = 2**20
-
-
-@dataclass(frozen=True)
-class PlanLine:
-    """Questions of one kind that were asked of the whole table, or of all its parts at once.
-
-    Parameters
-    ----------
-    level
-        Depth in the tree at which they were asked.
-    question, mechanism
-        In words: ``"label counts of every leaf"``, ``"discrete Laplace"``.
-    epsilon
-        What they cost together, as a decimal number.
-    queries
-        How many equal questions share that cost.
-    """
-
-    level: int
-    question: str
-    mechanism: str
-    epsilon: str
-    queries: int = 1
-
-    @property
-    def cost(self) -> Epsilon:
-        return _amount(self.epsilon, "a line of the plan")
-
-    @classmethod
-    def from_dict(cls, document: Any) -> Self:
-        line = reading.keys(document, _names(cls), "a line of the plan")
-        return cls(
-            reading.whole(line["level"], 0, 2**31 - 1, "the level of a line of the plan"),
-            reading.text(line["question"], "the question of a line of the plan"),
-            reading.text(line["mechanism"], "the mechanism of a line of the plan"),
-            reading.text(line["epsilon"], "the epsilon of a line of the plan"),
-            reading.whole(line["queries"], 1, 2**31 - 1, "the number of queries of a line"),
-        )
 
 
 @dataclass(frozen=True)
@@ -75,7 +38,7 @@ class Batch:
 
     @property
     def cost(self) -> Epsilon:
-        return _amount(self.epsilon, "a batch of a certificate")
+        return amount_of(self.epsilon, "a batch of a certificate")
 
     @classmethod
     def from_dict(cls, document: Any) -> Self:
@@ -103,7 +66,8 @@ class Certificate:
     table, schema
         Name of the table, and the fingerprint of its schema.
     plan
-        All questions asked; their costs add up to `epsilon`.
+        All that was released for the model, as the executor wrote it; together no more than `epsilon`.
+        Models of older versions have the learner's plan, whose costs add up to `epsilon`.
     mechanisms
         Where the noise came from.
     entry
@@ -113,6 +77,8 @@ class Certificate:
     batches
         If the model was made from batches: all of them. Then `epsilon`, `plan` and `entry` are
         those of the batch that cost most.
+    settled
+        Whether no answer had a say in what was asked next.
     owners
         If the model was merged from contributions: of how many owners. Each has a ledger of their
         own, so that there is no `entry`; `batches` are then their tables, or `notes` name them.
@@ -139,6 +105,7 @@ class Certificate:
     notes: tuple[str, ...] = ()
     batches: tuple[Batch, ...] = ()
     owners: int = 0
+    settled: bool = False
 
     def __post_init__(self) -> None:
         names = [batch.name for batch in self.batches]
@@ -148,9 +115,11 @@ class Certificate:
             raise ModelError("a model of several owners has no ledger entry of its own.")
         if self.epsilon is None:
             return
-        asked = _amount(self.epsilon, "the certificate")
-        planned = Epsilon.total([line.cost for line in self.plan])
-        if planned != asked:
+        asked = amount_of(self.epsilon, "the certificate")
+        for line in self.plan:
+            line.check()
+        planned = self.used
+        if planned != asked and not (self.executed and planned < asked):
             raise ModelError(
                 f"a certificate of {self.learner} claims epsilon={self.epsilon}, "
                 f"but the lines of its plan add up to {planned}."
@@ -161,8 +130,18 @@ class Certificate:
                 "which is not what its most expensive batch cost."
             )
 
-    def relaxed(self, delta: float = DELTA) -> Relaxed | None:
-        """The promise of the same release with a `delta`, if that has a smaller epsilon."""
+    @property
+    def used(self) -> Epsilon:
+        """What the mechanisms used on any one record at most; `epsilon` is what was charged for it."""
+        return Epsilon(int(composed(self.plan, lambda line: line.cost.fraction) * UNIT))
+
+    @property
+    def executed(self) -> bool:
+        """Whether the lines are of what was released, and not of a plan."""
+        return bool(self.plan) and all(line.rho is not None for line in self.plan)
+
+    def relaxed(self, delta: float | None = None) -> Relaxed | None:
+        """The promise of the same release with a `delta`; without one 1e-6, if epsilon is smaller then."""
         return relaxed(self, delta)
 
     def statement(self) -> str:
@@ -172,9 +151,13 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         document = asdict(self)
-        document["plan"] = [asdict(line) for line in self.plan]
+        document["plan"] = [line.to_dict() for line in self.plan]
         document["batches"] = [asdict(batch) for batch in self.batches]
-        for rare in ("batches", "owners"):  # most models have neither, and read as they always did
+        for rare in (
+            "batches",
+            "owners",
+            "settled",
+        ):  # most models have none, and read as they always did
             if not document[rare]:
                 del document[rare]
         return document | {"mechanisms": list(self.mechanisms), "notes": list(self.notes)}
@@ -183,7 +166,7 @@ class Certificate:
     def from_dict(cls, document: Any) -> Self:
         """Read what `to_dict` wrote; refuse anything else."""
         if isinstance(document, dict):
-            document = {"batches": [], "owners": 0, **document}
+            document = {"batches": [], "owners": 0, "settled": False, **document}
         entries = reading.keys(document, _names(cls), "a certificate")
         epsilon = entries["epsilon"]
 
@@ -206,6 +189,7 @@ class Certificate:
             entry=_entry(entries["entry"]),
             batches=tuple(Batch.from_dict(batch) for batch in _list(entries, "batches")),
             owners=reading.whole(entries["owners"], 0, 2**31 - 1, "the owners of a certificate"),
+            settled=reading.truth(entries["settled"], "whether a certificate is settled"),
         )
 
 
@@ -217,12 +201,5 @@ def _list(entries: dict[str, Any], key: str) -> list[Any]:
     return reading.listed(entries[key], f"the {key} of a certificate", most=MOST_LINES)
 
 
-def _names(cls: type[PlanLine | Batch | Certificate]) -> list[str]:
+def _names(cls: type[Batch | Certificate]) -> list[str]:
     return [field.name for field in fields(cls)]
-
-
-def _amount(value: str, what: str) -> Epsilon:
-    try:
-        return Epsilon.of(value)
-    except EpsilonError as error:
-        raise ModelError(f"{what}: {error}") from None

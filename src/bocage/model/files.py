@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from reprlib import repr as short
 from typing import Any
 
 import numpy as np
 
+from bocage.documents.reading import OWN, Limits, Unreadable, read_bytes
+from bocage.documents.reading import parse as strict
 from bocage.errors import ModelError, SchemaError
 from bocage.model import additive_files, reading, shape
 from bocage.model.additive import AdditiveModel
@@ -24,7 +25,8 @@ from bocage.schema import Schema
 VERSION = 1
 WITH_VALUES = 2  # a node may part one value from the rest; written only where one does
 WITH_CUTS = 3  # a term may have cells of unequal length; likewise
-LARGEST_FILE = 2**28  # bytes
+LARGEST_FILE = 2**24  # bytes; the largest forests that a learner chooses by itself have 5 million
+WITH_RELEASES = 4  # a certificate lists what was released; what else a model has, it may have too
 _HEAD = ("format", "version", "schema", "certificate")
 _NODES = ("column", "threshold", "label", "counts", "total")
 _MORE = {
@@ -61,10 +63,10 @@ def from_dict(document: Any) -> Tree | Forest | AdditiveModel:
     if not isinstance(kind, str) or kind not in _MORE:
         raise ModelError(f'this is no model: its "format" is {short(kind)}.')
     version = document.get("version")
-    if type(version) is not int or version not in {VERSION, WITH_VALUES, WITH_CUTS}:
+    if type(version) is not int or not VERSION <= version <= WITH_RELEASES:
         raise ModelError(
             f"the model has format version {short(version)}; this program reads versions "
-            f"{VERSION} to {WITH_CUTS}."
+            f"{VERSION} to {WITH_RELEASES}."
         )
     reading.keys(document, (*_HEAD, *_MORE[kind]), "a model")
     schema = _schema(document["schema"])
@@ -72,7 +74,9 @@ def from_dict(document: Any) -> Tree | Forest | AdditiveModel:
     if kind == "bocage.tree":
         return _tree(document, schema, certificate, version)
     if kind == additive_files.FORMAT:
-        cuts = version == WITH_CUTS
+        cuts = version == WITH_CUTS or (
+            version == WITH_RELEASES and additive_files.says_cuts(document["terms"])
+        )
         return additive_files.model_of(document, schema, certificate, cuts=cuts)
     trees = []
     for entry in reading.listed(document["trees"], '"trees"', most=MOST_TREES):
@@ -94,51 +98,34 @@ def save(model: Model, path: str | Path) -> None:
         raise ModelError(f"the model cannot be written to {path}: {error.strerror}.") from None
 
 
-def load(path: str | Path) -> Tree | Forest | AdditiveModel:
-    """Read a model from a file that `save` wrote; refuse anything else."""
+def load(path: str | Path, *, largest: int = LARGEST_FILE) -> Tree | Forest | AdditiveModel:
+    """Read a model from a file that `save` wrote; refuse anything else.
+
+    A file of more than `largest` bytes is refused unread, and so is one whose values would take more
+    than five times as much memory: give more for a large model that you trust.
+    """
     path = Path(path)
+    limits = Limits(bytes=largest, memory=5 * largest)
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
+        return from_dict(parse(read_bytes(path, limits), limits))
     except OSError as error:
         raise ModelError(f"model file {path} cannot be read: {error.strerror}.") from None
-    if len(content) > LARGEST_FILE:
-        raise ModelError(f"model file {path} is too large for a model.")
-    try:
-        return from_dict(parse(content))
+    except Unreadable as error:
+        raise ModelError(
+            f"model file {path} is too large: {error.problem}. If you trust it, give load more as "
+            "largest."
+        ) from None
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
 
 
-def parse(content: bytes) -> Any:
-    """JSON, strictly: no key twice, no NaN, no number of thousands of digits."""
+def parse(content: bytes, limits: Limits = OWN) -> Any:
+    """JSON, strictly: see `bocage.documents.reading`."""
     try:
-        return json.loads(
-            content.decode("utf-8-sig"),
-            parse_float=Decimal,
-            parse_constant=_refuse_constant,
-            object_pairs_hook=_no_twins,
-        )
-    except RecursionError:
-        problem = "it is nested too deeply for a model"
-    except UnicodeDecodeError:
-        problem = "it is no text"
-    except json.JSONDecodeError as error:
-        problem = f"line {error.lineno} is not JSON: {error.msg}"
-    except (ValueError, InvalidOperation):
-        problem = "a number in it has too many digits"
-    raise ModelError(f"this is no model: {problem}.")
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ModelError(f"this is no model: it contains {name}.")
-
-
-def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        raise ModelError("this is no model: a key stands twice in one object.")
-    return result
+        return strict(content, limits)
+    except Unreadable as error:
+        where = f"line {error.line}: " if error.line else ""
+        raise ModelError(f"this is no model: {where}{error.problem}.") from None
 
 
 def _own_certificate(tree: Tree, forest: Forest) -> dict[str, Any] | None:
@@ -168,6 +155,8 @@ def _schema(document: Any) -> Schema:
 
 def _version(model: Model) -> int:
     """The lowest version that has what the model needs: older programs read as much as they can."""
+    if any(line.rho is not None for line in model.certificate.plan):
+        return WITH_RELEASES
     if isinstance(model, AdditiveModel):
         return WITH_CUTS if additive_files.has_cuts(model) else VERSION
     trees = model.trees if isinstance(model, Forest) else (model,)

@@ -38,6 +38,12 @@ def whole(value: Any, low: int, high: int, what: str) -> int:
     return value
 
 
+def truth(value: Any, what: str) -> bool:
+    if not isinstance(value, bool):
+        raise ModelError(f"{what} is true or false, not {short(value)}.")
+    return value
+
+
 def positive(value: Any, what: str) -> float:
     number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
     if not number or not 0 < float(value) < inf:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bocage.model.certificate import Certificate
+    from bocage.model.relaxed import Relaxed
 
 _NEIGHBORS = {
     "add_remove": "one of them has one record more",
@@ -38,23 +39,58 @@ def sentences(certificate: Certificate) -> Iterator[str]:
             "This limits what anyone can learn from the model about any one record, whatever "
             "else they know."
         )
-        yield f"The costs of all questions asked add up to epsilon = {epsilon}, exactly:"
-        for line in certificate.plan:
-            shared = "" if line.queries == 1 else f" shared by {line.queries} questions"
-            yield f"  level {line.level}: {line.question}: {line.epsilon}{shared} ({line.mechanism})"
+        yield from _releases(certificate)
         weaker = certificate.relaxed()
         if weaker is not None:
-            yield (
-                f"The same model is also (epsilon = {weaker.epsilon:g}, delta = {weaker.delta:g})-"
-                f"differentially private, through zero-concentrated privacy with rho = "
-                f"{float(weaker.rho):.3g}: the smaller factor holds but for a probability of delta."
-            )
+            yield _weaker(weaker)
         yield from _parts(certificate)
         yield _ledgers(certificate)
     if certificate.mechanisms:
         yield f"Mechanisms: {', '.join(certificate.mechanisms)}."
     yield from certificate.notes
     yield f"Schema {certificate.schema}."
+
+
+def _releases(certificate: Certificate) -> Iterator[str]:
+    """What was asked, and what it cost."""
+    epsilon, used = certificate.epsilon, str(certificate.used)
+    whole = ", exactly" if used == epsilon else ""
+    yield f"The costs of all questions asked add up to epsilon = {used}{whole}:"
+    for line in certificate.plan:
+        shared = "" if line.queries == 1 else f" shared by {line.queries} questions"
+        part = f" in part {'.'.join(map(str, line.within))}" if line.within else ""
+        yield (
+            f"  level {line.level}{part}: {line.question}: {line.epsilon}{shared} ({line.mechanism})"
+        )
+    if any(line.within for line in certificate.plan):
+        yield (
+            "No record is in two parts that differ in their last number only, or in two parts of "
+            "these: of such parts the most expensive one counts."
+        )
+    if used != epsilon:
+        yield (
+            f"Charged was epsilon = {epsilon}, of which {used} was used. What is charged counts: the "
+            "rest is spent as well, and nothing was released for it."
+        )
+
+
+def _weaker(weaker: Relaxed) -> str:
+    """The second promise."""
+    start = (
+        f"The same model is also (epsilon = {weaker.epsilon:g}, delta = {weaker.delta:g})-"
+        f"differentially private, through zero-concentrated privacy with rho = {float(weaker.rho):.3g}: "
+        "the smaller factor holds but for a probability of delta."
+    )
+    if weaker.settled:
+        return start
+    return (
+        f"A second promise, (epsilon = {weaker.epsilon:g}, delta = {weaker.delta:g}), holds for this very "
+        f"model, through zero-concentrated privacy with rho = {float(weaker.rho):.3g}: but for a "
+        f"probability of delta = {weaker.delta:g} over all models that might have been released, the "
+        "table that it was made from makes the one that is released no more likely than a neighbor of that "
+        "table does by more than the smaller factor. What was asked, and with it that epsilon, depends on "
+        "answers."
+    )
 
 
 def _at_the_source(certificate: Certificate) -> Iterator[str]:

@@ -19,15 +19,12 @@ def certificate_of(
     question = "leaf counts of all trees"
     if plan.vertical:
         shares = [share for share in plan.shares if share.party in parties]
-        lines = [
-            PlanLine(0, f"{question} of {s.party!r}", "discrete Laplace", str(s.epsilon))
-            for s in shares
-        ]
+        lines = [_line(f"{question} of {share.party!r}", share) for share in shares]
         notes = [*_about_columns(plan, shares, parties)]
         batches: tuple[Batch, ...] = ()
     else:
         (share,) = plan.shares
-        lines = [PlanLine(0, question, "discrete Laplace", str(share.epsilon))]
+        lines = [_line(question, share)]
         deviation = sqrt(2) * float(plan.scale(share))
         batches = tuple(
             Batch(party, str(share.epsilon), deviation, entry) for party, entry in parties.items()
@@ -54,6 +51,12 @@ def certificate_of(
         batches=batches,
         owners=len(parties),
     )
+
+
+def _line(question: str, share: Share) -> PlanLine:
+    """The leaf vectors of all trees of a share: a question for each of them."""
+    cost = str(share.epsilon)
+    return PlanLine(0, question, "discrete Laplace", cost, queries=len(share.trees))
 
 
 def _about_rows(plan: PartyPlan, contributions: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from bocage.parties import documents
 from bocage.parties.contribution import Contribution
 from bocage.parties.keys import Signer
 from bocage.parties.plan import PartyPlan, Share
-from bocage.private import Level, PrivateTable
+from bocage.private import IntArray, PrivateTable
 from bocage.private.ensemble import Ensemble
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE
@@ -40,16 +40,12 @@ def contribute(plan: PartyPlan, table: PrivateTable, party: str, signer: Signer)
     table of another owner.
     """
     share = plan.share_of(party)
-    _check(plan, share, table)
+    query = _checked(plan, share, table)
 
-    def release(level: Level) -> bytes:
-        if level.made_up:
-            raise PartyError("a dry run has no rows to contribute.")
-        cells = [tree.cells(table.schema) for tree in share.trees]
-        counts = level.ensemble(cells, label_of(table.schema).name, share.epsilon)
-        return Contribution.signed(plan, party, counts, signer, level.entry).to_json()
+    def signed(counts: list[IntArray], entry: int | None) -> bytes:
+        return Contribution.signed(plan, party, counts, signer, entry).to_json()
 
-    body = table.once(request_of(plan, share), share.epsilon, memo_of(plan, share), release)
+    body = table.once(request_of(plan, share), query, about(plan, share), signed)
     kept = Contribution.from_bytes(body)
     if (kept.party, kept.key) != (party, signer.public):
         raise PartyError(
@@ -64,19 +60,20 @@ def request_of(plan: PartyPlan, share: Share) -> str:
     return documents.digest(documents.canonical(["contribution", plan.hash, share.party]))
 
 
-def memo_of(plan: PartyPlan, share: Share) -> str:
-    """What the ledger keeps of the charge."""
-    facts = {
+def about(plan: PartyPlan, share: Share) -> dict[str, str | int]:
+    """What the ledger keeps of the charge, beside the question."""
+    return {
         "ask": "contribution",
         "plan": plan.hash,
         "trees": len(share.trees),
         "epsilon": str(share.epsilon),
     }
-    return documents.canonical(facts).decode()
 
 
-def _check(plan: PartyPlan, share: Share, table: PrivateTable) -> None:
-    """Refuse what cannot be asked, before anything is charged."""
+def _checked(plan: PartyPlan, share: Share, table: PrivateTable) -> Ensemble:
+    """The question of a share; refuse what cannot be asked, before anything is charged."""
+    if table.is_made_up:
+        raise PartyError("a dry run has no rows to contribute.")
     schema = plan.schema_of(share)
     if table.schema.fingerprint != schema.fingerprint:
         raise PartyError(
@@ -91,3 +88,4 @@ def _check(plan: PartyPlan, share: Share, table: PrivateTable) -> None:
     cells = tuple(tree.cells(schema) for tree in share.trees)
     query = Ensemble(cells, label_of(schema).name, share.epsilon)
     query.check(Terms(schema, plan.adjacency), WHOLE)
+    return query

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,9 @@ HEADER = (
     *("shapes", "digest", "signature"),
 )
 _HEX = {"plan": 64, "schema": 64, "key": 64, "nonce": 32, "signature": 128, "digest": 64}
+
+
+Expected = Callable[["Contribution"], object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,25 +141,37 @@ class Contribution:
         return documents.canonical({**self.header(), "counts": lists})
 
     @classmethod
-    def from_bytes(cls, content: bytes) -> Contribution:
-        """Read a JSON or a Parquet file; refuse anything else. The signature is checked later."""
+    def from_bytes(cls, content: bytes, expected: Expected | None = None) -> Contribution:
+        """Read a JSON or a Parquet file; refuse anything else. The signature is checked later.
+
+        `expected` sees the header, as a contribution without counts, before the counts are read:
+        what it raises is the refusal.
+        """
         if content.startswith(b"PAR1"):
             from bocage.parties import parquet  # noqa: PLC0415 - it builds on this class
 
-            return parquet.from_parquet(content)
+            return parquet.from_parquet(content, expected)
         parts = counts.split(content)
-        document = documents.parse(content if parts is None else parts[0])
+        document = (
+            documents.parse(content)
+            if parts is None
+            else documents.parse(parts[0], documents.HEADER)
+        )
         documents.head(document, FORMAT, VERSION)
         with documents.about("the contribution is refused"):
-            wanted = [leaves * labels for leaves, labels in shapes_of(document)]
             if parts is None:
                 reading.keys(document, (*HEADER, "counts"), "a contribution")
-                sizes, values = counts.from_lists(document.pop("counts"))
+                lists = document.pop("counts")
+        claimed = header_of(document, expected)
+        with documents.about("the contribution is refused"):
+            wanted = [leaves * labels for leaves, labels in claimed.shapes]
+            if parts is None:
+                sizes, values = counts.from_lists(lists)
             else:
                 sizes, values = counts.from_text(parts[1], sum(wanted))
             if sizes != wanted or sum(sizes) != len(values):
                 raise PartyError("its counts are not as many as its shapes say.")
-            return from_header(document, values)
+            return with_counts(claimed, values, document["digest"])
 
     def save(self, path: str | Path) -> None:
         """Write a Parquet file if the name ends in .parquet, else JSON; all of it or nothing."""
@@ -175,27 +190,36 @@ class Contribution:
             return cls.from_bytes(documents.read(Path(path)))
 
 
-def from_header(document: dict[str, Any], values: IntArray) -> Contribution:
-    """A contribution from its header and as many counts as its shapes say."""
-    documents.head(document, FORMAT, VERSION)
-    reading.keys(document, HEADER, "a contribution")
-    for key, length in _HEX.items():
-        if not re.fullmatch(rf"[0-9a-f]{{{length}}}", reading.text(document[key], f'"{key}"')):
-            raise PartyError(f'"{key}" has {length} hexadecimal digits.')
-    entry = document["entry"]
-    found = Contribution(
-        plan=document["plan"],
-        schema=document["schema"],
-        party=check_name(document["party"]),
-        key=document["key"],
-        epsilon=reading.text(document["epsilon"], '"epsilon"'),
-        entry=None if entry is None else reading.whole(entry, 0, 2**63 - 1, '"entry"'),
-        nonce=document["nonce"],
-        shapes=shapes_of(document),
-        values=values,
-        signature=document["signature"],
-    )
-    if found.digest != document["digest"]:
+def header_of(document: dict[str, Any], expected: Expected | None) -> Contribution:
+    """A contribution without its counts, from its header, if it is what is expected."""
+    with documents.about("the contribution is refused"):
+        documents.head(document, FORMAT, VERSION)
+        reading.keys(document, HEADER, "a contribution")
+        for key, length in _HEX.items():
+            if not re.fullmatch(rf"[0-9a-f]{{{length}}}", reading.text(document[key], f'"{key}"')):
+                raise PartyError(f'"{key}" has {length} hexadecimal digits.')
+        entry = document["entry"]
+        claimed = Contribution(
+            plan=document["plan"],
+            schema=document["schema"],
+            party=check_name(document["party"]),
+            key=document["key"],
+            epsilon=reading.text(document["epsilon"], '"epsilon"'),
+            entry=None if entry is None else reading.whole(entry, 0, 2**63 - 1, '"entry"'),
+            nonce=document["nonce"],
+            shapes=shapes_of(document),
+            values=np.empty(0, np.int64),
+            signature=document["signature"],
+        )
+    if expected is not None:
+        expected(claimed)
+    return claimed
+
+
+def with_counts(claimed: Contribution, values: IntArray, digest: str) -> Contribution:
+    """The contribution that a header is of, if these are its counts."""
+    found = replace(claimed, values=values)
+    if found.digest != digest:
         raise PartyError("its counts were changed: they do not have the hash of its header.")
     return found
 

@@ -30,8 +30,12 @@ def split(content: bytes) -> tuple[bytes, bytes] | None:
 def from_text(text: bytes, most: int) -> tuple[list[int], IntArray]:
     """How many counts each tree has, and all of them; refuses what is no whole number.
 
-    More than `most`, the number that the header names, are refused before they are read.
+    More or less than `most`, the number that the header names, are refused before they are read.
     """
+    if text.count(b",") + 1 != most:  # between counts as well as between trees
+        raise PartyError("its counts are not as many as its shapes say.")
+    if text.translate(None, b"0123456789-,[]"):
+        raise PartyError("a count is a whole number of at most 18 digits.")
     sizes, values = np.zeros(MOST_TREES, np.int64), np.empty(most, np.int64)
     trees = _compiled()(np.frombuffer(text, np.uint8), sizes, values)
     if trees == TOO_MANY:

@@ -1,65 +1,43 @@
-"""Files that owners exchange: strict JSON, canonical bytes to hash and sign, whole or not there."""
+"""Files that owners exchange: strict JSON, whole or not there."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from bocage.documents import reading
+from bocage.documents.reading import Limits, Unreadable
+from bocage.documents.writing import canonical, digest
 from bocage.errors import BocageError, PartyError
 from bocage.model.writing import write_whole
 
-LARGEST_FILE = 2**29  # bytes
+__all__ = ["FILE", "HEADER", "about", "canonical", "digest", "head", "parse", "read", "write"]
+FILE = Limits(bytes=2**25)  # two million counts of 15 digits
+HEADER = Limits(bytes=2**18)  # of a contribution, with the shapes of a thousand trees
 
 
-def canonical(document: Any) -> bytes:
-    """The one way to write a document, so that equal documents have equal hashes."""
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return text.encode("ascii")
-
-
-def digest(content: bytes | memoryview) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def read(path: Path) -> bytes:
+def read(path: Path, limits: Limits = FILE) -> bytes:
     """All of a file, if it is no larger than a file of ours may be."""
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
+        return reading.read_bytes(path, limits)
     except OSError as error:
         raise PartyError(f"{path} cannot be read: {error.strerror}.") from None
-    if len(content) > LARGEST_FILE:
-        raise PartyError(f"{path} has more than {LARGEST_FILE} bytes.")
-    return content
+    except Unreadable as error:
+        raise PartyError(f"{path}: {error.problem}.") from None
 
 
-def parse(content: bytes) -> dict[str, Any]:
-    """An object in JSON, strictly: no key twice, no NaN, no number of thousands of digits."""
+def parse(content: bytes, limits: Limits = reading.USUAL) -> dict[str, Any]:
+    """An object in JSON, strictly: see `bocage.documents.reading`."""
     try:
-        document = json.loads(
-            content.decode("utf-8"),
-            parse_float=Decimal,
-            parse_constant=_refuse_constant,
-            object_pairs_hook=_no_twins,
-        )
-    except RecursionError:
-        problem = "it is nested too deeply"
-    except UnicodeDecodeError:
-        problem = "it is no text"
-    except json.JSONDecodeError as error:
-        problem = f"it is cut short, or no JSON (line {error.lineno}: {error.msg})"
-    except (ValueError, InvalidOperation):
-        problem = "a number in it has too many digits"
-    else:
-        if isinstance(document, dict):
-            return document
-        problem = "it is no object"
-    raise PartyError(f"{problem}.")
+        document = reading.parse(content, limits)
+    except Unreadable as error:
+        where = f" (line {error.line})" if error.line else ""
+        raise PartyError(f"{error.problem}{where}.") from None
+    if not isinstance(document, dict):
+        raise PartyError("it is no object.")
+    return document
 
 
 def head(document: dict[str, Any], form: str, version: int) -> None:
@@ -90,14 +68,3 @@ def about(what: object) -> Iterator[None]:
         yield
     except BocageError as error:
         raise PartyError(f"{what}: {error}") from None
-
-
-def _refuse_constant(name: str) -> Any:
-    raise PartyError(f"it contains {name}.")
-
-
-def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        raise PartyError("a key stands twice in one object.")
-    return result

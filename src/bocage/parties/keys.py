@@ -8,13 +8,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from bocage.documents.reading import Limits
 from bocage.errors import PartyError
-from bocage.parties import documents
+from bocage.parties import documents, ed25519
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 _KEY = re.compile(r"[0-9a-f]{64}")
+_SIGNATURE = re.compile(r"[0-9a-f]{128}")
+LISTS = Limits(bytes=2**20)  # fifteen thousand keys, one a line
 
 
 class Signer:
@@ -55,7 +58,7 @@ class Signer:
         )
 
         path = Path(path)
-        content = documents.read(path)
+        content = documents.read(path, LISTS)
         if os.name == "posix" and path.stat().st_mode & 0o077:
             raise PartyError(f"{path} is a private key that others can read: chmod 600 {path}.")
         try:
@@ -87,8 +90,12 @@ class Signer:
 
 
 def verify(public: str, signature: str, content: bytes) -> bool:
-    """Whether the owner of a public key signed these bytes."""
+    """Whether the owner of a public key signed these bytes, by the strict rule of `ed25519`."""
     _require()
+    if not (_KEY.fullmatch(public) and _SIGNATURE.fullmatch(signature)):
+        return False
+    if not ed25519.is_taken(bytes.fromhex(public), bytes.fromhex(signature)):
+        return False
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - an extra
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (  # noqa: PLC0415 - an extra
         Ed25519PublicKey,
@@ -113,13 +120,16 @@ def public_keys(given: Iterable[str | Path]) -> frozenset[str]:
             keys.add(one)
             continue
         try:
-            lines = documents.read(Path(one)).decode("ascii", "replace").splitlines()
+            lines = documents.read(Path(one), LISTS).decode("ascii", "replace").splitlines()
         except PartyError as error:
             raise PartyError(f"{error} A public key has 64 hexadecimal digits.") from None
         found = [key for line in lines if (key := line.partition("#")[0].strip())]
         if not found or not all(map(_KEY.fullmatch, found)):
             raise PartyError(f"{one} is no list of public keys of 64 hexadecimal digits each.")
         keys.update(found)
+    for key in keys:
+        if not ed25519.is_key(bytes.fromhex(key)):
+            raise PartyError(f"{key} is no public key of Ed25519: anybody could sign for it.")
     return frozenset(keys)
 
 

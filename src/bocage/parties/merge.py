@@ -75,10 +75,9 @@ def _examined(
     """A contribution that is what it says and fits the plan, or a refusal that names it."""
     name = f"contribution of {source.party!r}" if isinstance(source, Contribution) else str(source)
     with documents.about(name):
-        read = source if isinstance(source, Contribution) else _read(source)
-        share = _check(read, plan)
-        if trusted is not None and read.key not in trusted:
-            raise PartyError(f"its key {read.key} of {read.party!r} is not among the trusted.")
+        read = source if isinstance(source, Contribution) else _read(source, plan, trusted)
+        share = _check_header(read, plan, trusted)
+        _check_counts(read, plan, share)
         if not read.is_authentic():
             raise PartyError(f"its signature is forged: the key of {read.party!r} did not sign it.")
     return name, read, share
@@ -105,11 +104,13 @@ class _Merged:
         self.parties[new.party] = new.entry
 
 
-def _read(source: str | Path) -> Contribution:
-    return Contribution.from_bytes(documents.read(Path(source)))
+def _read(source: str | Path, plan: PartyPlan, trusted: frozenset[str] | None) -> Contribution:
+    """A file whose counts are read only if its header fits the plan."""
+    expected = partial(_check_header, plan=plan, trusted=trusted)
+    return Contribution.from_bytes(documents.read(Path(source)), expected)
 
 
-def _check(read: Contribution, plan: PartyPlan) -> Share:
+def _check_header(read: Contribution, plan: PartyPlan, trusted: frozenset[str] | None) -> Share:
     """The share that a contribution is for, if it fits the plan in every respect."""
     share = plan.share_of(read.party)
     if read.schema != plan.schema_of(share).fingerprint:
@@ -124,7 +125,8 @@ def _check(read: Contribution, plan: PartyPlan) -> Share:
     labels = label_of(plan.schema).cells
     if read.shapes != tuple((leaves, labels) for leaves in share.leaves):
         raise PartyError("its trees do not have the leaves and labels of the plan.")
-    _check_counts(read, plan, share)
+    if trusted is not None and read.key not in trusted:
+        raise PartyError(f"its key {read.key} of {read.party!r} is not among the trusted.")
     return share
 
 

@@ -10,7 +10,7 @@ from bocage.learners.structure import Structure
 from bocage.model import MOST_DEPTH
 from bocage.schema import Categorical, Schema
 
-MOST_COUNTS = 2**25  # of one contribution
+MOST_COUNTS = 2**21  # of one contribution; a rule chooses a million at most
 MOST_TREES = 2**10
 
 

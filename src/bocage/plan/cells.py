@@ -55,6 +55,15 @@ class Cells:
         if not 1 <= self.count < -OUTSIDE:
             raise PlanError(f"a partition has at least one cell, not {self.count}.")
         for at, node in enumerate(self.nodes):
+            whole = (
+                targets_of(node)
+                if isinstance(node, Branch)
+                else (*targets_of(node), node.threshold)
+            )
+            if type(whole) is not tuple or any(type(number) is not int for number in whole):
+                raise PlanError(
+                    f"node {at} of a partition has a tuple of whole numbers, not {_shown(node)}."
+                )
             for target in targets_of(node):
                 forward = at < target < len(self.nodes)
                 if target != OUTSIDE and not forward and not 0 <= ~target < self.count:
@@ -140,6 +149,11 @@ class Cells:
                 elif value != OUTSIDE:
                     cell[picked] = ~value
         return cell
+
+
+def _shown(node: Node) -> str:
+    text = repr(node)
+    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _child_of(first: int) -> Callable[[int], int]:

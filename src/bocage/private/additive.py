@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +13,13 @@ from bocage.errors import PlanError
 from bocage.mechanisms import Noise, Tables
 from bocage.plan import Question
 from bocage.private.design import Block, Calibration, Design, calibrate
+from bocage.private.margins import check_labels, check_whole
 from bocage.private.query import Fit, IntArray, Place, Terms
+from bocage.private.transcript import Used
 from bocage.schema import Schema
 
 GRID_BITS = 10  # released numbers are multiples of 2**-GRID_BITS
+MOST_COUNT = 2**62
 MOST_PRIOR = 64 << GRID_BITS
 SHRINKAGE = 10
 
@@ -95,11 +98,16 @@ class AdditiveFit(Fit[Fitted]):
     def words(self) -> str:
         return f"additive model of {len(self.blocks)} terms for {self.label}"
 
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [Used("K-norm objective perturbation", (self.epsilon.fraction,))]
+
     def question(self, place: Place) -> Question:
         names = dict.fromkeys((*(n for block in self.blocks for n in block.columns), self.label))
         return Question(place.cells, place.where, columns=tuple(names))
 
     def check(self, terms: Terms, place: Place) -> None:
+        check_whole(place, self.words())
+        check_labels(terms.schema[self.label].cells, self.words())
         design = self.design(terms.schema)
         design.check(terms.schema)
         self.question(place).check(terms.schema)
@@ -107,8 +115,10 @@ class AdditiveFit(Fit[Fitted]):
             raise PlanError("the label cannot be a term of its own model.")
         if len(self.prior) != design.columns or max(map(abs, self.prior)) > MOST_PRIOR:
             raise PlanError(f"a prior needs {design.columns} scores within ±{MOST_PRIOR}.")
-        if self.rows < 1:
-            raise PlanError(f"an additive model needs a number of rows from 1, not {self.rows}.")
+        if not 1 <= self.rows <= MOST_COUNT:
+            raise PlanError(
+                f"an additive model needs a number of rows from 1 to {MOST_COUNT}, not {self.rows}."
+            )
 
     def rehearse(self, noise: Noise) -> None:
         noise.perturb([Tables(self.epsilon.fraction, (2,))])

@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from bocage.errors import PlanError
 from bocage.mechanisms import Agreeing, Noise, Perturbation, deviations
-from bocage.plan import Tally
+from bocage.plan import OUTSIDE, Cells, Tally
+from bocage.plan.cells import targets_of
 from bocage.private.ensemble import Ensemble
-from bocage.private.query import IntArray, Terms
+from bocage.private.query import IntArray, Place, Terms
 from bocage.private.shares import groups_of
+from bocage.private.transcript import Used
 
+MOST_CELLS = 2**10  # of a table: the weights of more are too large to compute with
 ROUNDING = 1 / 12  # the variance of what rounding to whole counts adds
 
 
@@ -41,7 +45,9 @@ class AgreeingCounts(Ensemble):
 
     Privacy
     -------
-    A record that is added is in one cell of each router, with one label: of that label's counts, it
+    A router may leave rows outside all of its cells. Its table then has one more cell, for these, and
+    that cell is drawn like any other and not released. So a record that is added is in one cell of
+    each table, with one label: of that label's counts, it
     raises one in each table by 1, and with it the sum of each table. For each label, tables of
     similar size have a noise of their own with the density exp(-rate * norm) on the space of tables with one
     sum, where the norm is the largest of their L1 norms (:mod:`bocage.mechanisms.agreeing`). What the
@@ -49,30 +55,52 @@ class AgreeingCounts(Ensemble):
     of the other labels do not move. So the density of all noisy counts, as real numbers, changes by
     a factor within exp(±epsilon). They are released rounded to whole numbers, which is
     post-processing: the noise is drawn to as many digits as the rounding needs, and no more is
-    computed from it.
+    computed from it. Leaving out a cell is post-processing too. Without that cell the tables would
+    not have one sum, and the difference of two released sums would be the exact number of the rows
+    that one router leaves outside and the other does not.
     """
-
-    def words(self) -> str:
-        return f"counts of {len(self.routers)} tables"
 
     def describe(self) -> dict[str, Any]:
         return {**super().describe(), "ask": "agreeing counts"}
 
+    def check(self, terms: Terms, place: Place) -> None:
+        if max(self.sizes, default=0) > MOST_CELLS:
+            raise PlanError(
+                f"a table of such counts has at most {MOST_CELLS} cells, not {max(self.sizes)}: "
+                "take coarser cells, or count an ensemble."
+            )
+        super().check(terms, place)
+
+    @property
+    def sizes(self) -> list[int]:
+        """The cells of each table, with that of the rows which its router leaves outside, if any."""
+        return [router.count + leaves_rows_outside(router) for router in self.routers]
+
     def rehearse(self, terms: Terms, noise: Noise) -> None:
         noise.perturb(bodies([2], self.epsilon.fraction / terms.steps))
 
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        """Each group of tables has noise of its own, and there a record costs what its rate is."""
+        each = bodies(self.sizes, self.epsilon.fraction / terms.steps)
+        return [Used("noise on tables that agree", tuple(one.rate * terms.steps for one in each))]
+
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[IntArray]:
         """For each router noisy counts of shape (cells, labels)."""
-        sizes, labels = [router.count for router in self.routers], tally.totals.shape[1]
+        sizes, labels = self.sizes, tally.totals.shape[1]
         each = bodies(sizes, self.epsilon.fraction / terms.steps)
         drawn = rounded(noise.perturb(each * labels))
         order = [i for group in groups_of(sizes) for i in group]
         found: list[IntArray] = [np.empty(0, np.int64)] * len(sizes)
-        starts = np.cumsum([0, *sizes])
+        exact = self.by_router(tally.totals)
         for at, i in enumerate(order):
             own = np.concatenate(drawn[at :: len(sizes)], axis=1)
-            found[i] = tally.totals[starts[i] : starts[i + 1]] + own
+            found[i] = exact[i] + own[: len(exact[i])]
         return found
+
+
+def leaves_rows_outside(router: Cells) -> bool:
+    """Whether a row may be in none of the cells. Public: it follows from the router alone."""
+    return any(target == OUTSIDE for node in router.nodes for target in targets_of(node))
 
 
 def bodies(sizes: Sequence[int], rate: Fraction) -> list[Agreeing]:

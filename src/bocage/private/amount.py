@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from bocage.epsilon import Epsilon
 from bocage.mechanisms import Noise
 from bocage.plan import Question, Tally
 from bocage.private.answer import Answer
-from bocage.private.query import Place, Query, Terms, half_width, laplace_answer
+from bocage.private.intervals import excess, quotients
+from bocage.private.query import LAPLACE, Place, Query, Terms, laplace_answer
+from bocage.private.transcript import Used
 from bocage.schema import Numeric
 
-_EACH = Fraction(39, 40)  # two intervals of 97.5 % hold together with 95 %
+MOST_EXCESS = 0.02  # of an interval that is not called conservative
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,9 @@ class Sum(Query):
         sensitivity = max(abs(first), abs(first + slope * (column.cells - 1)), 1)
         return unit, first, slope, terms.scale(sensitivity, self.epsilon)
 
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [Used(LAPLACE, (self.epsilon.fraction,))]
+
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         unit, _, _, scale = self._calibrate(terms)
         return laplace_answer(self, terms, place.keys, scale=scale, unit=unit)
@@ -69,7 +77,7 @@ class Average(Query):
     Half of epsilon pays for the count, half for the sum of the distances from the middle of the
     grid, counted in half cells: a whole number between -(cells-1) and cells-1 for each row, hence
     of sensitivity cells-1, about half of what the plain sum has. Their quotient and the interval
-    are post-processing: the interval takes the worst corner of two 97.5 % intervals.
+    are post-processing, see :func:`~bocage.private.intervals.quotients`.
     """
 
     column: str
@@ -89,10 +97,13 @@ class Average(Query):
         cells = terms.schema.numeric(self.column).cells
         return terms.scale(max(cells - 1, 1), for_sum), terms.scale(1, for_count)
 
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [Used(LAPLACE, tuple(half.fraction for half in self.epsilon.split([1, 1])))]
+
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         expected = None
         if rows is not None:
-            low, high = self._intervals(terms, [0], [rows])[0]
+            (low,), (high,) = self._intervals(terms, [0], [rows])
             expected = (high - low) / 2
         return self._answer(terms, place, (None,) * len(place.keys), expected=expected)
 
@@ -106,27 +117,44 @@ class Average(Query):
         values = tuple(
             _quotient(column, *pair) for pair in zip(noisy_sums, noisy_counts, strict=True)
         )
-        intervals = self._intervals(terms, noisy_sums, noisy_counts)
-        lows, highs = tuple(low for low, _ in intervals), tuple(high for _, high in intervals)
-        return self._answer(terms, place, values, lows=lows, highs=highs)
+        lows, highs = self._intervals(terms, noisy_sums, noisy_counts)
+        answer = self._answer(terms, place, values, lows=lows, highs=highs)
+        return answer.as_kind(answer.kind, note=self._note(terms, lows, highs))
 
     def _intervals(
         self, terms: Terms, noisy_sums: list[int], noisy_counts: list[int]
-    ) -> list[tuple[float, float]]:
+    ) -> tuple[tuple[float, ...], tuple[float, ...]]:
         column = terms.schema.numeric(self.column)
-        off_sum, off_count = (half_width(scale, _EACH) for scale in self._scales(terms))
-        everything = float(column.value(0)), float(column.value(column.cells - 1))
-        intervals = []
-        for noisy_sum, noisy_count in zip(noisy_sums, noisy_counts, strict=True):
-            fewest, most = noisy_count - off_count, noisy_count + off_count
-            corners = [
-                _quotient(column, total, count)
-                for total in (noisy_sum - off_sum, noisy_sum + off_sum)
-                for count in (fewest, most)
-            ]
-            # With no row at all, perhaps, nothing is known but the bounds.
-            intervals.append((min(corners), max(corners)) if fewest > 0 else everything)
-        return intervals
+        middle, half = float(column.value(0) + column.value(column.cells - 1)) / 2, column.width / 2
+        bounds = float(column.value(0)), float(column.value(column.cells - 1))
+        most = max(column.cells - 1, 1)
+        sums, counts = np.array(noisy_sums, float), np.array(noisy_counts, float)
+        ends = quotients(sums, counts, most, *self._scales(terms))
+        # An end of the range is that end, and what is rounded inside a unit of the last place is not lost.
+        lows, highs = (
+            np.clip(middle + float(half) * end + way * abs(middle) * 1e-15, *bounds)
+            for end, way in zip(ends, (-1, 1), strict=True)
+        )
+        lows[ends[0] == -most], highs[ends[1] == most] = bounds
+        return tuple(lows.tolist()), tuple(highs.tolist())
+
+    def _note(self, terms: Terms, lows: tuple[float, ...], highs: tuple[float, ...]) -> str:
+        """What is conservative about the intervals, and by how much: from public and released numbers."""
+        column = terms.schema.numeric(self.column)
+        if column.cells == 1:
+            return ""
+        low, high = float(column.value(0)), float(column.value(column.cells - 1))
+        reach = {(one <= low) + (other >= high) for one, other in zip(lows, highs, strict=True)}
+        said = []
+        if 2 in reach:
+            said.append("the whole range holds it with 100 %: too few rows for epsilon")
+        if 1 in reach:
+            said.append("where it reaches an end of the range, it holds with 95 to 99 %")
+        if (more := excess(self._scales(terms)[0])) > MOST_EXCESS:
+            said.append(
+                f"noise of few units is coarse, it holds with 95 to {95 + 100 * more:.1f} %"
+            )
+        return f"interval conservative: {'; '.join(said)}" if said else ""
 
     def _answer(
         self,

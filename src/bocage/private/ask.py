@@ -97,7 +97,8 @@ class Askable:
 
         Privacy
         -------
-        Three selections by the exponential mechanism. Charges `epsilon` before reading.
+        Half for one selection by the exponential mechanism, half for counts around the chosen value.
+        Charges `epsilon` before reading.
         """
         return self._ask(Quantile(column, quantile_level(level), Epsilon.of(epsilon)), fresh)
 

@@ -20,6 +20,7 @@ Verdicts = NDArray[np.uint8]  # of the rows of a chunk
 Judge = Callable[[Chunk], Verdicts]
 Group = tuple[NDArray[np.int64], int]  # lines of blocks as `verdicts` has them, and their cells
 Floats = NDArray[np.float64]
+Parameters = tuple[Floats, Floats]  # of an intercept, and of fine tables
 KEEP_BYTES = 2**29
 _SPLIT = 24  # bits
 
@@ -112,6 +113,23 @@ class CellRows:
             whole += sums
         whole += np.tril(whole, -1).transpose(0, 2, 1)
         whole *= self.rows / max(taken.shape[1], 1)
+        return whole
+
+    def curved(self, at: Parameters, direction: Parameters) -> Floats:
+        """About the second derivatives of the loss times a direction, from all rows."""
+        design = self._design
+        tables, turns = np.ascontiguousarray(at[1]), np.ascontiguousarray(direction[1])
+
+        def work(chunk: Chunk) -> Floats:
+            sums = np.zeros((design.fine, design.columns))
+            residuals.add_curved(
+                chunk[0], design.offsets, tables, at[0], turns, direction[0], design.reference, sums
+            )
+            return sums
+
+        whole = np.zeros((design.fine, design.columns))
+        for sums in self._each(work, self.chunks()):
+            whole += sums
         return whole
 
     def judging(

@@ -17,8 +17,9 @@ from bocage.mechanisms import Contest, Noise, Selection
 from bocage.plan import Question, Tally
 from bocage.plan.splits import Split, alone, code_alone
 from bocage.private.answer import Answer
-from bocage.private.criteria import Criterion
+from bocage.private.criteria import Criterion, Doubled
 from bocage.private.query import IntArray, Place, Query, Terms
+from bocage.private.transcript import Used
 from bocage.schema import Categorical, Schema, number
 
 _SCORES_AT_ONCE = 2**16
@@ -160,6 +161,13 @@ class Choose(Query):
         epsilon = self.each[cell] if self.each and cell is not None else self.epsilon
         return terms.rate(self.criterion.range(terms.schema), epsilon)
 
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        """What the rate comes to for the range of the score itself: less, if a paper doubles it."""
+        score = self.criterion.criterion if isinstance(self.criterion, Doubled) else self.criterion
+        steps = score.range(terms.schema) * terms.steps
+        rates = [self._rate(terms, cell) for cell in range(len(self.each))] or [self._rate(terms)]
+        return [selected(self.selection, rate * steps) for rate in rates]
+
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         return self._answer(terms, place)
 
@@ -272,6 +280,9 @@ class Mode(Query):
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, columns=(self.column,))
 
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [selected(self.selection, self.epsilon.fraction)]
+
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         spread = 1 / float(terms.rate(1, self.epsilon))
         return choice_answer(self, terms, place, self.selection, spread)
@@ -287,6 +298,11 @@ class Mode(Query):
         column = terms.schema[self.column]
         answer = self.preview(terms, place, None)
         return answer.as_kind(answer.kind, values=tuple(map(column.text, chosen.tolist())))
+
+
+def selected(selection: Selection, epsilon: Fraction) -> Used:
+    """One private selection."""
+    return Used(selection.words, (epsilon,), bounded=selection is Selection.EXPONENTIAL)
 
 
 def choice_answer(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from bocage.errors import PlanError
 from bocage.private.design import Block
 from bocage.private.ladders import Ladder, Ladders
+from bocage.private.margins import PRIOR
 from bocage.private.query import Place, Terms
 from bocage.private.whole import DrawnOnce
 from bocage.schema import Schema
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from bocage.private.climbing import Climbed
 
 MOST_FRAMES, MOST_SYSTEMS, MOST_LEAVES = 2**16, 2**20, 2**13
+MOST_SETS = 2**20  # of columns, before those with too many cells are left out
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class DrawnLadders(DrawnOnce[Ladder]):
     the exponential mechanism with rate epsilon is epsilon-DP without a factor 2, for columns, gate, points and labels
     together. The set of ladders and the prior depend on schema and parameters alone. The draw is exact: see
     :mod:`bocage.mechanisms.walk`. Rows are counted in integers; the weight of points is a sum of rungs, rounded by
-    less than 2**-50 (rate * rows + rungs * labels), and floats only propose. At a large epsilon the rate is drawn with
+    less than 2**-50 (rate * rows + rungs * labels), which is added to the total that a walk claims, and floats only propose. At a large epsilon the rate is drawn with
     the ladder, see :func:`~bocage.private.tempered.tempered`.
 
     Not covered: the time that a draw takes depends on the rows, as that of every computation here.
@@ -55,18 +59,23 @@ class DrawnLadders(DrawnOnce[Ladder]):
     def check(self, terms: Terms, place: Place) -> None:
         super().check(terms, place)
         own = self.ladders
-        if terms.schema[self.label].cells < 2:
-            raise PlanError("a ladder tells two labels apart, or more.")
         if own.most < 1 or own.top < 1 or own.leaves > MOST_LEAVES:
             raise PlanError(
                 f"a ladder has a column and a point at least, and {MOST_LEAVES} cells at most."
             )
-        frames = [frame for kind in own.kinds for frame in kind]
+        able = sum(block.size > 1 for block in own.blocks)
+        sets = sum(comb(able, size) for size in range(1, min(own.most, able) + 1))
+        frames = [frame for kind in own.kinds for frame in kind] if sets * able <= MOST_SETS else []
         if not 1 <= len(frames) <= MOST_FRAMES or max(map(own.systems, frames)) > MOST_SYSTEMS:
             raise PlanError(
                 f"ladders are of 1 to {MOST_FRAMES} choices of columns, each with {MOST_SYSTEMS} "
                 "choices of points at most."
             )
+        self.check_off(terms)
+
+    def off(self, most: Fraction | int, schema: Schema) -> float:
+        rungs = 1 + self.ladders.top * self.ladders.most
+        return float(most + rungs * schema[self.label].cells + PRIOR) * 2.0**-50
 
     def weigh(
         self,

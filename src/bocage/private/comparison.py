@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,12 @@ from bocage.errors import PlanError
 from bocage.mechanisms import Contest, Noise, Selection
 from bocage.model import AdditiveModel, Forest, Model, Tree
 from bocage.plan import Question
+from bocage.private.margins import check_whole
 from bocage.private.query import Fit, Place, Terms
+from bocage.private.transcript import Used
 
 _KINDS = (Tree, Forest, AdditiveModel)
+MOST_HANDICAP = 2**40
 WHOLE = 100  # where errors are forgiven, scores count hundredths of a row
 
 
@@ -50,12 +53,18 @@ class BestModel(Fit[int]):
     def words(self) -> str:
         return f"which of {len(self.models)} models is right most often"
 
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [Used(Selection.PERMUTE_AND_FLIP.words, (self.epsilon.fraction,))]
+
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, columns=self.names)
 
     def check(self, terms: Terms, place: Place) -> None:
         if not self.models or len(self.handicaps) not in {0, len(self.models)}:
             raise PlanError("a choice needs a model at least, and a handicap for each or for none.")
+        check_whole(place, self.words())
+        if any(abs(handicap) > MOST_HANDICAP for handicap in self.handicaps):
+            raise PlanError(f"a handicap is {MOST_HANDICAP} rows at most.")
         if self.forgiven and (
             len(self.forgiven) != len(self.models)
             or not 0 <= min(self.forgiven) <= max(self.forgiven) <= WHOLE

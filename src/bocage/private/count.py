@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,16 @@ from bocage.errors import PlanError
 from bocage.mechanisms import Noise
 from bocage.plan import Question, Tally
 from bocage.private.answer import Answer
-from bocage.private.query import IntArray, Place, Query, Terms, distinct, laplace_answer
+from bocage.private.query import (
+    LAPLACE,
+    IntArray,
+    Place,
+    Query,
+    Terms,
+    distinct,
+    laplace_answer,
+)
+from bocage.private.transcript import Used
 from bocage.schema import Schema
 
 MOST_COUNTS = 2**20
@@ -36,6 +46,9 @@ class Count(Query):
 
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where)
+
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [Used(LAPLACE, (self.epsilon.fraction,))]
 
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         return laplace_answer(self, terms, place.keys, scale=terms.scale(1, self.epsilon))
@@ -74,6 +87,9 @@ class Counts(Query):
     def question(self, place: Place) -> Question:
         column, *label = self.columns
         return Question(place.cells, place.where, label[0] if label else None, (column,))
+
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [Used(LAPLACE, (self.epsilon.fraction,))]
 
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         keys = self._keys(terms.schema, place)

@@ -156,7 +156,8 @@ class InformationGain:
                 f"information gain needs a row cap: its sensitivity grows with the table. Declare "
                 f"row_cap in the schema of {schema.name!r}, or take the criterion max or gini."
             )
-        return int(_entropy_slope(schema.row_cap - 1))
+        # A single row has no entropy wherever it goes; no score moves then.
+        return max(_entropy_slope(schema.row_cap - 1), 1)
 
     def branch(self, counts: IntArray) -> IntArray:
         result: IntArray = _entropy(counts).sum(axis=-1) - _entropy(counts.sum(axis=-1))

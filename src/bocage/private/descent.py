@@ -23,6 +23,7 @@ _CURVATURE_AT = {0: 2**13, 2: 2**14, 5: 2**16, 12: 2**16, 24: 2**17}
 _CLOSELY = 2**20
 _MOST_INCREMENTS, _LEAST_SAMPLE = 2**25, 2**12
 _MEMORY = 12
+_MOST_TURNS = 200  # of conjugate gradients
 _ENOUGH = 0.25  # of the slope may remain, uphill, after a step
 
 
@@ -60,11 +61,48 @@ class Descent:
             part = inverse * float((moved * q).sum())
             kept.append(part)
             q -= part * change
-        parts = q.T.reshape(len(self._inverses), -1)
-        q = np.einsum("cij,cj->ci", self._inverses, parts).reshape(gradient.T.shape).T
+        q = self._conditioned(q)
         for (moved, change, inverse), part in zip(self._pairs, reversed(kept), strict=True):
             q += moved * (part - inverse * float((change * q).sum()))
         return q
+
+    def newton(self, at: Floats, gradient: Floats, remains: float) -> Floats:
+        """How far the minimum is from a point with this gradient, by conjugate gradients.
+
+        Curvature is that of all rows and all labels together, to which no matrix is made. The inverses
+        at hand, which know each label by itself where there are many, tell it where to begin. It ends
+        where so much of the square of the gradient `remains`.
+        """
+        self.at = at
+        self.look_around()
+        found, left = np.zeros(at.shape), gradient
+        towards = better = self._conditioned(left)
+        now = first = float((left * better).sum())
+        for _ in range(_MOST_TURNS):
+            curved = self._curved(towards)
+            along = float((towards * curved).sum())
+            if not (along > 0 and now > remains * first):
+                break
+            found = found + now / along * towards
+            left = left - now / along * curved
+            better = self._conditioned(left)
+            before, now = now, float((left * better).sum())
+            towards = better + now / before * towards
+        return found
+
+    def _conditioned(self, gradient: Floats) -> Floats:
+        """The inverses at hand times a gradient."""
+        parts = gradient.T.reshape(len(self._inverses), -1)
+        times: Floats = np.einsum("cij,cj->ci", self._inverses, parts)
+        return times.reshape(gradient.T.shape).T
+
+    def _curved(self, direction: Floats) -> Floats:
+        """The second derivatives where the search is, times a direction over centered tables."""
+        intercept, tables = self._design.expand(self.at)
+        curved = self._rows.curved(
+            (self._prior + intercept, tables), self._design.expand(direction)
+        )
+        return self._centered(self._design.collect(curved)) + self._penalty * direction
 
     def look_around(self, sample: int = _CLOSELY) -> None:
         """Take the curvature from here, and forget what was seen on the way."""
@@ -89,7 +127,11 @@ class Descent:
                 whole[c] = matrix
         places = np.arange(whole.shape[1])
         whole[:, places, places] += np.tile(self._penalty[:, 0], len(places) // size)
-        self._inverses = np.linalg.inv(whole)
+        try:
+            self._inverses = np.linalg.inv(whole)
+        except np.linalg.LinAlgError:  # to within rounding
+            diagonal = np.maximum(whole[:, places, places], 1e-300)
+            self._inverses = np.eye(len(places)) / diagonal[:, None]
         self._pairs = []
 
     def _step(self) -> None:

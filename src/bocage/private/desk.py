@@ -5,19 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from bocage.accounting import Account
+from bocage.accounting import Account, MemoryAccount
 from bocage.engine.base import Engine
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import BocageError, EngineError
 from bocage.mechanisms import Noise
 from bocage.plan import Tally
 from bocage.private.answer import Answer, Kind
-from bocage.private.query import Fit, Place, Query, Terms
+from bocage.private.ensemble import Ensemble
+from bocage.private.query import Fit, IntArray, Place, Query, Terms
+from bocage.private.transcript import Asked, Trail, Transcript
 
 _LOG = logging.getLogger("bocage.private")
 _LONGEST_MEMO = 16_384
@@ -26,10 +29,19 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 Drawn = TypeVar("Drawn")
 
 
-class Payer(Protocol):
-    """Whoever pays for a question: an account, or cells that pay for themselves."""
+def _undeclared(version: str | None) -> None:
+    """Without a ledger there is nothing to declare a version to."""
+
+
+class Purse(Protocol):
+    """Cells that pay for themselves, and what was released to each of them before."""
+
+    trails: list[Trail]
 
     def charge(self, epsilon: Epsilon, memo: str) -> int: ...
+
+
+Payer = MemoryAccount | Purse  # whoever pays for a question out of a reservation
 
 
 class Desk(Protocol):
@@ -41,7 +53,25 @@ class Desk(Protocol):
     @property
     def has_ledger(self) -> bool: ...
 
+    @property
+    def is_moving(self) -> bool:
+        """Whether the rows can change at any moment, so that no two questions share a maximum."""
+        ...
+
+    def account(self, account: Account, place: Place) -> Account:
+        """The account that pays for the rows of a place as they are now."""
+        ...
+
     def ask(self, query: Query, place: Place, account: Account, *, fresh: bool) -> Answer: ...
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """The rows as of one moment, their version, and the account that pays for a place in them."""
+
+    engine: Engine
+    version: str | None
+    payer: Account
 
 
 @dataclass(frozen=True)
@@ -61,25 +91,90 @@ class LiveDesk:
     kind: Kind = Kind.RELEASE
     has_ledger: bool = True
     remember: bool = True
-    _known: dict[tuple[Query, Place], tuple[str, str]] = field(
+    declare: Callable[[str | None], None] = _undeclared  # is told a version before it is charged
+    transcript: Transcript | None = field(default=None, kw_only=True, repr=False, compare=False)
+    _known: dict[tuple[Query, Place, str | None], tuple[str, str]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
+    @property
+    def is_moving(self) -> bool:
+        return self.engine.version is None
+
+    def account(self, account: Account, place: Place) -> Account:
+        if not place.parts:
+            return account
+        return account_of(account, place, self.terms, version_of(self.engine, account))
+
+    def pin(self, account: Account, place: Place, *, named: bool = True) -> Pinned:
+        """The rows as of now, and who pays for them. A source that cannot be read is refused here.
+
+        Without a ledger and parts, their version need not be `named`: that reads a file once more.
+        """
+        engine = self.engine.pin()
+        named = named or self.has_ledger or bool(place.parts)
+        version = version_of(engine, account) if named else None
+        self.declare(version)
+        return Pinned(engine, version, account_of(account, place, self.terms, version))
+
+    @contextmanager
+    def pinned(self, account: Account, place: Place) -> Iterator[Pinned]:
+        """The same for one question."""
+        now = self.pin(account, place)
+        try:
+            yield now
+        finally:
+            if now.engine is not self.engine:
+                now.engine.close()
+
     def ask(self, query: Query, place: Place, account: Account, *, fresh: bool) -> Answer:
-        key, memo = self._admitted(query, place)
-        if self.remember and not fresh and (kept := account.stored_answer(key)) is not None:
-            answer = Answer.from_json(kept).as_kind(Kind.STORED, cost="0")
-        else:
-            number = account.charge(query.epsilon, memo)
-            answer = self._release(query, place)
-            answer = answer.as_kind(self.kind, entry=number if self.has_ledger else None)
-            if self.remember:
-                # Two who asked at once both get what was stored first; a fresh answer is its own.
-                own = answer.to_json().encode()
-                body = account.store_answer(key, own, number)
-                answer = answer if fresh or body == own else Answer.from_json(body)
-        left = str(account.remaining()) if self.has_ledger else None
+        with self.pinned(account, place) as now:
+            fresh = fresh or now.version is None  # an answer about another moment is none
+            key, memo = self._admitted(query, place, now.version)
+            if self.remember and not fresh and (kept := now.payer.stored_answer(key)) is not None:
+                answer = Answer.from_json(kept).as_kind(Kind.STORED, cost="0")
+            else:
+                number = now.payer.charge(query.epsilon, memo)
+                answer = self._release(query, place, now.engine)
+                answer = answer.as_kind(self.kind, entry=number if self.has_ledger else None)
+                if self.remember:
+                    # Two who asked at once get what was stored first; a fresh answer is its own.
+                    own = answer.to_json().encode()
+                    body = now.payer.store_answer(key, own, number)
+                    answer = answer if fresh or body == own else Answer.from_json(body)
+            left = str(now.payer.remaining()) if self.has_ledger else None
         return answer.as_kind(answer.kind, remaining=left)
+
+    def once(
+        self,
+        query: Ensemble,
+        place: Place,
+        account: Account,
+        *,
+        key: str,
+        about: Mapping[str, str | int],
+        finish: Callable[[list[IntArray], int | None], bytes],
+    ) -> bytes:
+        """What is kept under a key; if nothing is, charge, draw counts, and keep what they become.
+
+        Privacy
+        -------
+        The counts are drawn once for their charge: they are kept before `finish`, which is the
+        caller's, sees them. If it fails, the next call finds the charge and the counts.
+        """
+        self._check(query, place)
+        with self.pinned(account, place) as now:
+            if (kept := now.payer.stored_answer(key)) is not None:
+                return kept
+            question = digest(facts_of(self.terms, query, place, None))
+            memo = canonical({**about, "question": question})
+            number = now.payer.charge(query.epsilon, memo, key)
+            name = f"drawn {_digest(key)}"
+            if (drawn := now.payer.stored_answer(name)) is None:
+                own = query.to_bytes(self._shielded(query, place, query.draw, now.engine))
+                drawn = now.payer.store_answer(name, own, number)
+            body = finish(query.from_bytes(drawn), number if self.has_ledger else None)
+            return now.payer.store_answer(key, body, number)
 
     def draw(
         self,
@@ -91,7 +186,9 @@ class LiveDesk:
         """Charge, count, draw: for the inner loop of a learner, which takes arrays."""
         self._check(query, place)
         account.charge(query.epsilon, query.words())
-        return self._shielded(query, place, finish)
+        drawn = self._shielded(query, place, finish)
+        self._write(query, place, account)
+        return drawn
 
     def fit(self, fit: Fit[Drawn], place: Place, account: Payer) -> Drawn:
         """Charge, then let a fit read the rows, as often as it needs."""
@@ -99,39 +196,54 @@ class LiveDesk:
         fit.rehearse(self.noise)
         account.charge(fit.epsilon, fit.words())
         question = fit.question(place)
-        return self._guarded(
+        drawn = self._guarded(
             lambda: fit.run(partial(self.engine.rows, question), self.terms, self.noise)
         )
+        self._write(fit, place, account)
+        return drawn
 
-    def _admitted(self, query: Query, place: Place) -> tuple[str, str]:
-        """Key and memo of a question that can be asked. All of it follows from the question and the
-        public terms, so that for one that came before, it is known."""
-        found = self._known.get((query, place))
+    def _write(self, asked: Asked, place: Place, payer: Payer) -> None:
+        """Enter a release into the transcript of the reservation, if there is one."""
+        if self.transcript is not None:
+            about = asked, self.terms, place.cells
+            if isinstance(payer, MemoryAccount):
+                self.transcript.write(*about, self.transcript.trail(payer.scope))
+            else:
+                payer.trails = self.transcript.write_each(*about, payer.trails)
+
+    def _admitted(self, query: Query, place: Place, version: str | None) -> tuple[str, str]:
+        """Key and memo of a question that can be asked. All of it follows from the question, the
+        public terms and the version, so that for one that came before, it is known."""
+        found = self._known.get((query, place, version))
         if found is None:
             self._check(query, place)
-            facts = facts_of(self.terms, query, place)
+            facts = facts_of(self.terms, query, place, version)
             text = canonical(facts)
             found = _digest(text), text if len(text) <= _LONGEST_MEMO else memo_of(facts)
             if len(text) <= _LONGEST_KNOWN:
                 if len(self._known) >= _MOST_KNOWN:
                     self._known.clear()
-                self._known[query, place] = found
+                self._known[query, place, version] = found
         return found
 
     def _check(self, query: Query, place: Place) -> None:
         query.check(self.terms, place)
         query.rehearse(self.terms, self.noise)
 
-    def _release(self, query: Query, place: Place) -> Answer:
+    def _release(self, query: Query, place: Place, engine: Engine) -> Answer:
         def finish(tally: Tally, terms: Terms, noise: Noise) -> Answer:
             return query.release(tally, terms, place, noise)
 
-        return self._shielded(query, place, finish)
+        return self._shielded(query, place, finish, engine)
 
     def _shielded(
-        self, query: Query, place: Place, finish: Callable[[Tally, Terms, Noise], Drawn]
+        self,
+        query: Query,
+        place: Place,
+        finish: Callable[[Tally, Terms, Noise], Drawn],
+        engine: Engine | None = None,
     ) -> Drawn:
-        exact = self.engine.answer  # no local may hold counts: tracebacks show locals
+        exact = (engine or self.engine).answer  # no local may hold counts: tracebacks show locals
         return self._guarded(
             lambda: finish(query.gather(exact(query.questions(place))), self.terms, self.noise)
         )
@@ -165,13 +277,17 @@ class PreviewDesk:
     terms: Terms
     rows: int | None
     budget: Epsilon
+    is_moving: bool = False
     has_ledger: bool = False
+
+    def account(self, account: Account, place: Place) -> Account:
+        return account_of(account, place, self.terms, None if self.is_moving else "preview")
 
     def ask(self, query: Query, place: Place, account: Account, *, fresh: bool) -> Answer:
         query.check(self.terms, place)
-        answer = query.preview(self.terms, place, self.rows)
-        key, before = key_of(facts_of(self.terms, query, place)), self._left(account)
-        if not fresh and account.stored_answer(key) is not None:
+        answer, account = query.preview(self.terms, place, self.rows), self.account(account, place)
+        key, before = digest(facts_of(self.terms, query, place, None)), self._left(account)
+        if not (fresh or self.is_moving) and account.stored_answer(key) is not None:
             return answer.as_kind(
                 Kind.PREVIEW, cost="0", remaining=str(before), note="asked before: free"
             )
@@ -185,18 +301,49 @@ class PreviewDesk:
         return Epsilon(max(0, account.remaining().nano - (LARGEST - self.budget.nano)))
 
 
-def facts_of(terms: Terms, query: Query, place: Place) -> dict[str, Any]:
-    """A question as plain data: equal questions, equal facts."""
-    table = {"table": terms.schema.name, "schema": terms.schema.fingerprint}
+class Blinds(Protocol):
+    """Whatever names something private so that the name says nothing about it."""
+
+    def blind(self, text: str) -> str: ...
+
+
+def version_of(engine: Engine, account: Blinds) -> str | None:
+    """The version of the rows as the ledger may keep it: nobody can guess rows and compare."""
+    return None if engine.version is None else account.blind(engine.version)
+
+
+def account_of(account: Account, place: Place, terms: Terms, version: str | None) -> Account:
+    """The account that pays for the rows of a place.
+
+    Privacy
+    -------
+    Parts of a partition are disjoint on one schema and in one version of the rows: the same person
+    may be in another part when either changes. So both are named where a maximum is charged. Where
+    rows can change at any moment, each moment is a version of its own; versions add, so that the
+    account of the whole table is charged.
+    """
+    if version is None:
+        return account
+    for geometry, number in place.parts:
+        names = [terms.schema.encoding, version, geometry]
+        account = account.partition(digest(names)).part(str(number))
+    return account
+
+
+def facts_of(terms: Terms, query: Query, place: Place, version: str | None) -> dict[str, Any]:
+    """A question about one version of the rows as plain data: equal questions, equal facts."""
     return {
-        **table,
+        "table": terms.schema.name,
+        "schema": terms.schema.encoding,
+        "version": version,
         "adjacency": terms.adjacency.value,
         **query.describe(),
         **place.describe(),
     }
 
 
-def key_of(facts: dict[str, Any]) -> str:
+def digest(facts: object) -> str:
+    """A name that only these facts have."""
     return _digest(canonical(facts))
 
 
@@ -204,7 +351,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def canonical(facts: dict[str, Any]) -> str:
+def canonical(facts: object) -> str:
     return _CANONICAL.encode(facts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log
@@ -18,9 +18,11 @@ from bocage.plan import Question
 from bocage.private.climbs import DrawnLadders
 from bocage.private.ground import Drawn
 from bocage.private.ladders import Ladder
+from bocage.private.margins import check_whole
 from bocage.private.points import DrawnPoints
 from bocage.private.query import Fit, Place, Terms
 from bocage.private.systems import Sheet
+from bocage.private.transcript import Used
 from bocage.private.trees import DrawnTrees
 
 if TYPE_CHECKING:
@@ -59,6 +61,9 @@ class OneOf(Fit[Outcome]):
     def words(self) -> str:
         return ", or ".join(fit.words() for fit in self.fits)
 
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return self.trees.uses(terms)
+
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, columns=self._names)
 
@@ -73,6 +78,7 @@ class OneOf(Fit[Outcome]):
             raise PlanError("one of several is drawn for the same label.")
         if not 0 <= self.favor <= MOST_FAVOR:
             raise PlanError(f"trees are favored by 0 to {MOST_FAVOR}, not {self.favor}.")
+        check_whole(place, "one of several")
         for fit in self.fits:
             fit.check(terms, place)
         self.question(place).check(terms.schema)

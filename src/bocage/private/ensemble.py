@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bocage.epsilon import Epsilon
+from bocage.errors import PlanError
 from bocage.mechanisms import Noise
 from bocage.plan import Cells, Question, Tally
 from bocage.private.answer import Answer
-from bocage.private.query import IntArray, Place, Query, Terms, laplace_answer
+from bocage.private.query import LAPLACE, IntArray, Place, Query, Terms, laplace_answer
+from bocage.private.transcript import Used
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,8 @@ class Ensemble(Query):
     Privacy
     -------
     A record is in one cell of each router at most, so that adding or removing it changes as many
-    counts by one as there are routers: that is the sensitivity of all counts together.
+    counts by one as there are routers at most: that is the sensitivity of all counts together, also
+    where routers leave rows outside, because no count is derived from another.
     """
 
     routers: tuple[Cells, ...]
@@ -31,7 +35,8 @@ class Ensemble(Query):
     epsilon: Epsilon
 
     def words(self) -> str:
-        return f"leaf counts of {len(self.routers)} trees"
+        many = len(self.routers)
+        return f"{self.label or 'row'} counts of {many} partition{'s' if many > 1 else ''}"
 
     def describe(self) -> dict[str, Any]:
         routers = [
@@ -44,18 +49,41 @@ class Ensemble(Query):
     def question(self, place: Place) -> Question:
         return self.questions(place)[0]
 
+    def check(self, terms: Terms, place: Place) -> None:
+        if place.cells.nodes:  # the routers count all rows, whoever pays for a part of them
+            raise PlanError(f"{self.words()}: of a whole table, before it is split.")
+        if not self.routers:
+            raise PlanError("an ensemble counts the cells of a router at least.")
+        super().check(terms, place)
+
     def questions(self, place: Place) -> list[Question]:
         return [Question(router, place.where, self.label) for router in self.routers]
 
     def gather(self, tallies: list[Tally]) -> Tally:
         return Tally(np.concatenate([tally.totals for tally in tallies]), {}, {})
 
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        trees = len(self.routers)
+        return [Used(LAPLACE, (self.epsilon.fraction / trees,) * trees)]
+
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[IntArray]:
         """For each router noisy counts of shape (cells, labels)."""
         scale = terms.scale(len(self.routers), self.epsilon)
         noisy = tally.totals + noise.laplace(scale, tally.totals.size).reshape(tally.totals.shape)
-        starts = np.cumsum([router.count for router in self.routers])[:-1]
-        return np.split(noisy, starts)
+        return self.by_router(noisy)
+
+    def by_router(self, counts: IntArray) -> list[IntArray]:
+        """The counts of all cells, by the router that they are of."""
+        return np.split(counts, np.cumsum([router.count for router in self.routers])[:-1])
+
+    @staticmethod
+    def to_bytes(counts: Sequence[IntArray]) -> bytes:
+        """Released counts as they are kept."""
+        return np.concatenate(counts).astype("<i8").tobytes()
+
+    def from_bytes(self, body: bytes) -> list[IntArray]:
+        cells = sum(router.count for router in self.routers)
+        return self.by_router(np.frombuffer(body, "<i8").astype(np.int64).reshape(cells, -1))
 
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         scale = terms.scale(len(self.routers), self.epsilon)

@@ -11,7 +11,8 @@ from bocage.errors import PlanError
 from bocage.mechanisms import Noise
 from bocage.plan import Question, Tally
 from bocage.private.answer import Answer
-from bocage.private.query import IntArray, Place, Query, Terms, laplace_answer
+from bocage.private.query import LAPLACE, IntArray, Place, Query, Terms, laplace_answer
+from bocage.private.transcript import Used
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class Histograms(Query):
         if any(len(set(names)) < len(names) or self.label in names for names in self.columns):
             raise PlanError("histograms name each column once, and not the label.")
         super().check(terms, place)
+
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        shares = {many: self.epsilon.split([1] * many) for many in set(map(len, self.columns))}
+        each = {many: tuple(s.fraction for s in own) for many, own in shares.items()}
+        return [Used(LAPLACE, each[len(names)]) for names in self.columns]
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[dict[str, IntArray]]:
         """For each cell and each of its columns noisy counts of shape (codes, labels)."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations, combinations_with_replacement, pairwise
-from math import prod
+from math import comb, prod
 
 from bocage.private.design import Block
 from bocage.private.patterns import Points
@@ -100,7 +100,9 @@ class Ladders:
         return 1 + self.top * len(frame.columns)
 
     def systems(self, frame: Frame) -> int:
-        return prod(map(len, self.patterns(frame)))
+        """The choices of points, without a list of them: as many as `patterns` has."""
+        ups = [comb(self.blocks[i].size - 1 + self.top, self.top) - 1 for i in frame.columns]
+        return prod(ups) << (len(frame.columns) - 1)
 
 
 @cache

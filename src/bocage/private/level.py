@@ -25,7 +25,7 @@ from bocage.private.comparison import BestModel
 from bocage.private.count import MOST_COUNTS, Count, Counts
 from bocage.private.criteria import Criterion, Gini, criterion_named
 from bocage.private.design import Block
-from bocage.private.desk import LiveDesk, key_of
+from bocage.private.desk import LiveDesk, digest
 from bocage.private.ensemble import Ensemble
 from bocage.private.histograms import Histograms
 from bocage.private.mending import Mending
@@ -33,6 +33,7 @@ from bocage.private.points import DrawnPoints
 from bocage.private.query import IntArray, Place, Query
 from bocage.private.scored import ScoredCounts
 from bocage.private.systems import Sheet, Systems
+from bocage.private.transcript import Transcript
 from bocage.private.unsound import LocalGini
 from bocage.schema import Schema
 
@@ -77,6 +78,13 @@ class Level:
         return self._account.number if self._desk.has_ledger else None
 
     @property
+    def transcript(self) -> Transcript:
+        """What was released out of the reservation so far."""
+        if self._desk.transcript is None:
+            raise PlanError("nothing is written down about what is released once.")
+        return self._desk.transcript
+
+    @property
     def made_up(self) -> bool:
         """Whether the rows are those of a dry run."""
         return self._desk.kind is Kind.DRY_RUN
@@ -95,7 +103,9 @@ class Level:
         from bocage.private.paths import Paths  # noqa: PLC0415 - it builds on this module
 
         self._account.charge(epsilon, "paths")
-        return Paths(self._desk, self._place, np.full(len(self), epsilon.nano, np.int64))
+        left = np.full(len(self), epsilon.nano, np.int64)
+        trail = self.transcript.paths(self._account.scope)
+        return Paths(self._desk, self._place, left, [trail] * len(self))
 
     def totals(self, epsilon: Epsilon) -> IntArray:
         """Noisy number of rows of each cell."""
@@ -248,25 +258,29 @@ class Level:
         cells = self._place.cells.refine(split_nodes(self.schema, splits))
         return Level(self._desk, self._account, self._place.where, cells)
 
-    def group(self, name: str, groups: Mapping[str, Sequence[int]]) -> dict[str, Level]:
+    def group(self, groups: Mapping[str, Sequence[int]]) -> dict[str, Level]:
         """Part the cells into groups that spend on their own.
 
         Privacy
         -------
-        The groups are disjoint sets of disjoint cells: together they cost the maximum of what each
-        of them spends (parallel composition). Another grouping is another partition, whatever its
-        name, so that the two add up.
+        The groups are disjoint sets of disjoint cells of one version of the rows: together they
+        cost the maximum of what each of them spends (parallel composition). The partition is known
+        by the cells of its groups and a group by its number. Another grouping is another partition,
+        so that the two add up.
         """
         members = [cell for cells in groups.values() for cell in cells]
         if len(set(members)) < len(members):
             raise PlanError("a cell can be in one group only.")
-        whole = {**self._place.describe(), "groups": {k: list(v) for k, v in groups.items()}}
-        partition = self._account.partition(f"{name} {key_of(whole)}")
+        regions = [self._place.describe(), list(map(list, groups.values()))]
+        partition = self._account.partition(digest(regions))
         return {
             key: Level(
-                self._desk, partition.part(key), self._place.where, self._place.cells.only(cells)
+                self._desk,
+                partition.part(str(number)),
+                self._place.where,
+                self._place.cells.only(cells),
             )
-            for key, cells in groups.items()
+            for number, (key, cells) in enumerate(groups.items())
             if cells
         }
 
@@ -287,7 +301,7 @@ class Level:
             return []
         starts = range(0, len(self), at_once)
         runs = {str(i): range(i, min(i + at_once, len(self))) for i in starts}
-        levels = self.group("runs", runs)
+        levels = self.group(runs)
         return [(levels[key], slice(run.start, run.stop)) for key, run in runs.items()]
 
 

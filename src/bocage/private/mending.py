@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, partial
 from itertools import accumulate
-from math import prod
+from math import comb, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,8 +21,10 @@ from bocage.model.additive import UNIT
 from bocage.plan import Question
 from bocage.private import needs
 from bocage.private.design import Block, Design
-from bocage.private.query import Fit, IntArray, Place, Terms
+from bocage.private.margins import PRIOR, check_off, check_whole, rows_at_most
+from bocage.private.query import EXPONENTIAL, Fit, IntArray, Place, Terms
 from bocage.private.together import Columns, Together
+from bocage.private.transcript import Used
 
 if TYPE_CHECKING:
     from bocage.mechanisms import Steps, Walk
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 STEPS = (UNIT // 4, UNIT // 2, UNIT, 2 * UNIT, 4 * UNIT)  # by which a label may be raised
 CALM = 4  # one of so many cells changes something, before any row is seen
 MOST_LABELS = 3
+MOST_CHOICES = 2**18  # of columns, before those of too many cells are left out
 MOST_CELLS = 512  # of a table: times 126 verdicts it fits the keys of `verdicts`
 Mend = tuple[Columns, IntArray]  # which of the blocks, together; and scores, a line for each cell
 
@@ -72,7 +75,7 @@ class Mending(Fit[list[Mend]]):
     The cells of a table share no rows. So the sum of prior * exp(rate * score) over all tables of some columns is a
     product over the cells of a sum over the changes: exact up to floats, which only propose, see
     :mod:`bocage.mechanisms.walk`. With b cells and s choices of columns, all sums are off by less than
-    (b + s + 32) 2**-50 rate * rows: within the margin while (b + s + 32) rate * rows <= 2**39. Tables are counted in
+    (b + s + 32) 2**-50 rate * rows, which is added to the total that a walk claims. Tables are counted in
     groups that fit into memory, and those of the columns that a walk has chosen again, for its cells.
 
     Not covered: the time that a draw takes depends on the rows, as that of every computation here.
@@ -89,7 +92,12 @@ class Mending(Fit[list[Mend]]):
         return sum(self.each, Epsilon(0))
 
     def words(self) -> str:
-        return f"{len(self.each)} tables that mend an additive model, of {len(self.blocks)} columns"
+        many = len(self.each)
+        tables = "tables that mend" if many > 1 else "table that mends"
+        return f"{many} {tables} an additive model, of {len(self.blocks)} columns"
+
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [Used(EXPONENTIAL, tuple(one.fraction for one in self.each), bounded=True)]
 
     def question(self, place: Place) -> Question:
         names = dict.fromkeys(name for block in self._design.blocks for name in block.columns)
@@ -104,8 +112,21 @@ class Mending(Fit[list[Mend]]):
             raise PlanError(f"a model of two to {MOST_LABELS} labels is mended.")
         if not self.blocks or not self.each:
             raise PlanError("a model is mended in a round at least, by a block at least.")
+        check_whole(place, self.words())
         self._check_blocks(terms)
         self.question(place).check(terms.schema)
+        sets = sum(comb(len(self.blocks), size) for size in range(1, self.columns + 1))
+        if sets > MOST_CHOICES:
+            raise PlanError(
+                f"a table that mends has one of {MOST_CHOICES} choices of columns at most."
+            )
+        choices = sets + len(self.each) * len(self.blocks)
+        largest = terms.rate(1, max(self.each))
+        check_off(self._off(choices, largest * rows_at_most(terms.schema)), self.words())
+
+    def _off(self, choices: int, most: Fraction | int) -> float:
+        """How far sums over all tables are off at most, if rate * rows is this."""
+        return (self.cells + choices + 32) * float(most + PRIOR) * 2.0**-50
 
     def _check_blocks(self, terms: Terms) -> None:
         names = [name for block in self.blocks for name in block.columns]
@@ -137,7 +158,9 @@ class Mending(Fit[list[Mend]]):
             judge = rows.judging(*self._terms(drawn), np.array(STEPS))
             right = partial(rows.right, judge, every=every)
             among = self._together(drawn)
-            drawn.append(noise.walk(*self.proposal(right, among, terms.rate(1, epsilon))))
+            walk, rate, total = self.proposal(right, among, terms.rate(1, epsilon))
+            total += self._off(len(among.choices), rate * rows.rows)
+            drawn.append(noise.walk(walk, rate, total))
         return drawn
 
     def proposal(

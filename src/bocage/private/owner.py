@@ -5,22 +5,32 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from bocage.accounting import Account, Ledger, LedgerAccount, MemoryAccount, open_ledger
+from bocage.accounting import (
+    Account,
+    Ledger,
+    LedgerAccount,
+    MemoryAccount,
+    Scope,
+    open_ledger,
+)
 from bocage.engine.sources import open_engine
 from bocage.epsilon import LARGEST, Epsilon
-from bocage.errors import PlanError
+from bocage.errors import DeclaredTwice, PlanError
 from bocage.mechanisms import Adjacency, Noise, OpenDPNoise, SystemNoise
 from bocage.private.ask import EpsilonLike
-from bocage.private.desk import LiveDesk
+from bocage.private.desk import LiveDesk, version_of
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Schema
 
 BATCHES = "batches"  # no other partition is named so: the names of all others end in a hash
 LONGEST_BATCH = 200
+CHANGING = "may change at any moment"
+BATCH_ROWS = "rows of batch "  # how the terms of batches begin
 _PROVIDERS: dict[str, Callable[[], Noise]] = {"system": SystemNoise, "opendp": OpenDPNoise}
 
 
@@ -28,8 +38,11 @@ class ProtectedTable:
     """One table behind the layer, as its owner holds it. Analysts get a :class:`PrivateTable`."""
 
     def __init__(self, desk: LiveDesk, ledger: Ledger, cap: Epsilon) -> None:
-        self._desk, self._ledger = desk, ledger
+        self._ledger = ledger
         self._scope = ledger.table(desk.terms.schema.name, cap)
+        declared = Declared(ledger, self._scope, desk.terms)
+        declared(version_of(desk.engine, ledger))
+        self._desk = replace(desk, declare=declared)
 
     @property
     def schema(self) -> Schema:
@@ -63,6 +76,11 @@ class ProtectedTable:
         """Whether a count takes so little that nobody need wait for it in a thread of its own."""
         return self._desk.engine.at_hand
 
+    @property
+    def is_moving(self) -> bool:
+        """Whether the rows can change at any moment, so that no two questions share a maximum."""
+        return self._desk.is_moving
+
     def freeze(self) -> None:
         """Refuse every charge to this table until it is thawed."""
         self._ledger.freeze(self._scope)
@@ -92,6 +110,37 @@ class ProtectedTable:
         self.close()
 
 
+class Declared:
+    """Keeps in the ledger what a table is about: an owner's change of schema or rows is an event.
+
+    Privacy
+    -------
+    Which tables are neighbors is fixed when a table is first opened: amounts of loss that are about
+    different neighbors do not add up.
+    """
+
+    def __init__(self, ledger: Ledger, scope: Scope, terms: Terms) -> None:
+        self._ledger, self._scope, self._terms = ledger, scope, terms
+        self._last: tuple[str | None] | None = None
+
+    def __call__(self, version: str | None) -> None:
+        """Declare a version of the rows, before anything is charged to it."""
+        if self._last == (version,):
+            return
+        schema, batch = self._terms.schema, self._terms.batch
+        rows = "rows" if batch is None else f"{BATCH_ROWS}{batch}"
+        fixed = {"adjacency": self._terms.adjacency.value, "over_cap": schema.over_cap}
+        current = {"schema": schema.encoding, rows: version or CHANGING}
+        try:
+            self._ledger.declare(self._scope, fixed, current, distinct=BATCH_ROWS)
+        except DeclaredTwice as twins:
+            raise PlanError(
+                f"these are, or once were, the {twins.other} of table {schema.name!r}, and nobody is in "
+                "two batches. Open them under one name. Nothing was charged."
+            ) from None
+        self._last = (version,)
+
+
 def protect(
     source: Any,
     schema: Schema | str | Path,
@@ -102,6 +151,8 @@ def protect(
     noise: str = "system",
     create: bool = False,
     batch: str | None = None,
+    snapshot: str | None = None,
+    anchor: str | os.PathLike[str] | None = None,
 ) -> ProtectedTable:
     """Put a table behind the privacy layer.
 
@@ -126,9 +177,20 @@ def protect(
     batch
         The owner's declaration that these rows are one batch of the table, named so, and that no
         person is in two batches.
+    snapshot
+        The owner's declaration that the rows of a database do not change under this name. Files and
+        rows in memory need none.
+    anchor
+        A file on another disk that names the last entry of the ledger, so that an older copy of it
+        is refused.
 
     Privacy
     -------
+    Adjacency and the rule for rows over the cap are fixed when a table is first opened. A changed
+    schema or changed rows are declared in the ledger. Parts of a partition cost their maximum in
+    one version of the rows; versions add. A source that can change at any moment has as many
+    versions as questions.
+
     What an analyst spends on different batches costs the maximum, not the sum, because every person
     is in one batch. The layer cannot check that: a person who is in two batches pays for both. Rows
     opened without `batch` may be anybody's; what they cost adds to all batches.
@@ -137,8 +199,13 @@ def protect(
     terms = Terms(public, _adjacency(adjacency), _batch(batch))
     provider, most = _noise(noise), Epsilon.of(cap)
     with ExitStack() as undo:
-        engine = undo.enter_context(closing(open_engine(source, public)))
-        book = undo.enter_context(open_ledger(ledger, create=create))
+        engine = undo.enter_context(closing(open_engine(source, public, snapshot=snapshot)))
+        if terms.batch is not None and engine.version is None:
+            raise PlanError(
+                f"batch {terms.batch!r} is of rows that may change at any moment. Declare that they do "
+                "not, with snapshot=..., or give them as a file."
+            )
+        book = undo.enter_context(open_ledger(ledger, create=create, anchor=anchor))
         table = ProtectedTable(LiveDesk(terms, engine, provider), book, most)
         undo.pop_all()
     return table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from bocage.errors import PlanError
 from bocage.plan import OUTSIDE, Branch, Cells, Cut
-from bocage.plan.predicate import Value
+from bocage.plan.predicate import Bound, Value
+from bocage.plan.regions import Geometry, both, filters_of, geometry_of
 from bocage.plan.splits import code_alone, node_of
 from bocage.private.ask import Askable
-from bocage.private.desk import key_of
 from bocage.private.query import Place, distinct, exact
 from bocage.schema import Categorical, Numeric, Schema, number
 
@@ -52,11 +52,10 @@ class PrivatePartition(Askable):
 
         if key not in self._index:
             raise PlanError(f"the partition has no part {key!r}.")
-        at = self._index[key]
-        # The number alone tells the parts apart; the key is for whoever reads the ledger.
-        account = self._account.partition(self._name).part(f"{at} {key}"[:200])
-        place = Place(self._place.where, self._place.cells.only([at]), ("",))
-        return PrivateTable(self._desk, account, place)
+        at, (filters, geometry) = self._index[key], self._regions
+        part = (geometry.name, geometry.numbers[at])
+        place = Place(filters[at], Cells(), ("",), (*self._place.parts, part))
+        return PrivateTable(self._desk, self._account, place)
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -87,13 +86,21 @@ class PrivatePartition(Askable):
             for i, cell in enumerate(chosen)
         }
         keys = [_join(self._place.keys[cell], text) for cell in chosen for text in texts[cell]]
-        place = Place(self._place.where, kept.refine(nodes), distinct(keys))
+        place = replace(self._place, cells=kept.refine(nodes), keys=distinct(keys))
         return PrivatePartition(self._desk, self._account, place)
 
     @cached_property
-    def _name(self) -> str:
-        """A name that only this partition of this set of rows has."""
-        return key_of(self._place.describe())
+    def _regions(self) -> tuple[list[Bound], Geometry]:
+        """For each part the filter of its rows; and what the ledger knows the parts by.
+
+        Privacy
+        -------
+        The identity is that of regions on the schema's grid. Keys are for people: no name that a
+        caller chose tells two parts apart.
+        """
+        within = filters_of(self._place.cells, self.schema)
+        filters = [both(self._place.where, where) for where in within]
+        return filters, geometry_of(self.schema, filters)
 
 
 def by_column(
@@ -118,31 +125,17 @@ def by_column(
     node = Branch(name, targets)
     cells = place.cells.refine(dict.fromkeys(range(place.cells.count), node))
     keys = distinct([_join(key, text) for key in place.keys for text in texts])
-    return Place(place.where, cells, keys)
+    return replace(place, cells=cells, keys=keys)
 
 
 def by_cells(schema: Schema, place: Place, cells: Cells, names: Sequence[str]) -> Place:
-    """The leaves of a released tree: its nodes take the place of the table's only cell."""
+    """The leaves of a released tree: a table is a single cell, which they divide."""
     if len(names) != cells.count or len(set(names)) < len(names):
         raise PlanError("a partition by cells needs a name of its own for each cell.")
+    if type(cells) is not Cells or any(type(node) not in (Branch, Cut) for node in cells.nodes):
+        raise PlanError("a partition by cells needs plain `Cells` of `Branch` and `Cut`.")
     cells.check(schema)
-    return Place(place.where, _inside(place.cells, cells), tuple(names))
-
-
-def _inside(outer: Cells, inner: Cells) -> Cells:
-    """The cells of `inner` for the rows of the only cell of `outer`."""
-    if not inner.nodes:
-        return outer
-    root = len(outer.nodes)
-
-    def moved(node: Branch | Cut, change: Callable[[int], int]) -> Branch | Cut:
-        if isinstance(node, Cut):
-            return replace(node, below=change(node.below), above=change(node.above))
-        return replace(node, targets=tuple(map(change, node.targets)))
-
-    into = [moved(node, lambda target: root if target == ~0 else target) for node in outer.nodes]
-    on = [moved(n, lambda target: target + root if target >= 0 else target) for n in inner.nodes]
-    return Cells((*into, *on), inner.count)
+    return replace(place, cells=cells, keys=tuple(names))
 
 
 def _values(

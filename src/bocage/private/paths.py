@@ -16,7 +16,7 @@ from bocage.mechanisms import Contest, Noise, Selection
 from bocage.plan import Question, Tally
 from bocage.plan.question import MOST_COUNTERS
 from bocage.plan.splits import Split, arity_of
-from bocage.private.choose import Candidate, Choose, Mode
+from bocage.private.choose import Candidate, Choose, Mode, selected
 from bocage.private.climbs import DrawnLadders
 from bocage.private.count import MOST_COUNTS, Counts
 from bocage.private.criteria import Criterion, criterion_named
@@ -26,12 +26,14 @@ from bocage.private.ground import Drawn
 from bocage.private.ladders import Ladders
 from bocage.private.level import split_nodes
 from bocage.private.points import DrawnPoints
-from bocage.private.query import IntArray, Place, Query, Terms
+from bocage.private.query import LAPLACE, Fit, IntArray, Place, Query, Terms
 from bocage.private.systems import Systems
+from bocage.private.transcript import Trail, Used
 from bocage.private.trees import DrawnTrees
 from bocage.schema import Schema
 
 Answered = TypeVar("Answered")
+Fitted = TypeVar("Fitted")
 Q = TypeVar("Q", bound=Query)
 
 
@@ -50,10 +52,15 @@ class Paths:
     each of them spends may depend on everything released before.
     """
 
-    def __init__(self, desk: LiveDesk, place: Place, left: IntArray) -> None:
-        self._desk, self._place = desk, place
+    def __init__(
+        self, desk: LiveDesk, place: Place, left: IntArray, trails: Sequence[Trail]
+    ) -> None:
+        self._desk, self._place, self._trails = desk, place, list(trails)
         self._left: IntArray | None = left
         self._lock, self._process = threading.Lock(), os.getpid()
+        self._asking = (
+            threading.Lock()
+        )  # one question after another: what one writes down, the next continues
 
     @property
     def schema(self) -> Schema:
@@ -118,7 +125,7 @@ class Paths:
         every = slice(0, len(self))
         cells = tuple(map(tuple, among))
         fit = DrawnTrees(self._place.cells, cells, label, depth, tuple(room), tuple(epsilons))
-        return self._desk.fit(fit, self._place, _Purse(self._pay, every, self._payable(asked)))
+        return self._fit(fit, every, asked)
 
     def one_of(
         self,
@@ -139,9 +146,8 @@ class Paths:
             else DrawnPoints(label, epsilon, other)
             for other in others
         ]
-        asked = self._payable(np.array([epsilon.nano], np.int64))
-        purse = _Purse(self._pay, slice(0, 1), asked)
-        return self._desk.fit(OneOf(trees, tuple(fits), favor), self._place, purse)
+        asked = np.array([epsilon.nano], np.int64)
+        return self._fit(OneOf(trees, tuple(fits), favor), slice(0, 1), asked)
 
     def split(self, splits: Sequence[Split]) -> Paths:
         """The children of all cells, in order, with what their parents have left."""
@@ -149,7 +155,10 @@ class Paths:
         children = [arity_of(at, self.schema[name].cells) for name, at in splits]
         left = self._hand_on()
         place = Place(self._place.where, cells, ())
-        return Paths(self._desk, place, np.repeat(left, children))
+        trails = [
+            trail for trail, many in zip(self._trails, children, strict=True) for _ in range(many)
+        ]
+        return Paths(self._desk, place, np.repeat(left, children), trails)
 
     def part(self, cells: Sequence[int]) -> tuple[Paths | None, Paths | None]:
         """Some cells, and all others; None where there would be none."""
@@ -161,7 +170,8 @@ class Paths:
 
     def _only(self, cells: Sequence[int], left: IntArray) -> Paths:
         kept = self._place.cells.only(cells)
-        return Paths(self._desk, Place(self._place.where, kept, ()), left)
+        trails = [self._trails[cell] for cell in cells]
+        return Paths(self._desk, Place(self._place.where, kept, ()), left, trails)
 
     def _open(self) -> IntArray:
         if os.getpid() != self._process:
@@ -177,6 +187,13 @@ class Paths:
         with self._lock:
             left, self._left = self._open(), None
         return left
+
+    def _fit(self, fit: Fit[Fitted], run: slice, asked: IntArray) -> Fitted:
+        with self._asking:
+            purse = _Purse(self._pay, run, self._payable(asked), self._trails[run])
+            drawn = self._desk.fit(fit, self._place, purse)
+            self._trails[run] = purse.trails
+        return drawn
 
     def _pay(self, run: slice, asked: IntArray) -> None:
         """Take from some cells what each is asked, or refuse."""
@@ -194,6 +211,16 @@ class Paths:
         most: int = MOST_COUNTERS,
     ) -> list[Answered]:
         """Ask about runs of cells that can be counted at once: mostly a single one."""
+        with self._asking:
+            return self._ask_runs(query, epsilons, finish, most)
+
+    def _ask_runs(
+        self,
+        query: Callable[[slice], Q],
+        epsilons: Sequence[Epsilon],
+        finish: Callable[[Q], Callable[[Tally, Terms, Noise], Answered]],
+        most: int,
+    ) -> list[Answered]:
         asked = self._payable(np.array([epsilon.nano for epsilon in epsilons], np.int64))
         answers = []
         at_once = self._at_once(query(slice(0, len(self))).question(self._place), most)
@@ -202,8 +229,9 @@ class Paths:
             whole = run.stop - run.start == len(self)
             cells = self._place.cells if whole else self._place.cells.only(range(len(self))[run])
             one, place = query(run), Place(self._place.where, cells, ())
-            purse = _Purse(self._pay, run, asked[run])
+            purse = _Purse(self._pay, run, asked[run], self._trails[run])
             answers.append(self._desk.draw(one, place, purse, finish(one)))
+            self._trails[run] = purse.trails
         return answers
 
     def _payable(self, asked: IntArray) -> IntArray:
@@ -219,13 +247,14 @@ class Paths:
         return max(min(most, MOST_COUNTERS) // width, 1)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Purse:
     """Pays for one question out of what the cells have left, before a row is read."""
 
     pay: Callable[[slice, IntArray], None]
     run: slice
     asked: IntArray
+    trails: list[Trail]
 
     def charge(self, epsilon: Epsilon, memo: str) -> int:
         self.pay(self.run, self.asked)
@@ -242,6 +271,9 @@ class CountsOfEach(Counts):
     """
 
     each: tuple[Epsilon, ...]
+
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [Used(LAPLACE, (one.fraction,)) for one in self.each]
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> IntArray:
         exact = tally.columns[self.columns[0]]
@@ -263,6 +295,9 @@ class ModeOfEach(Mode):
     """
 
     each: tuple[Epsilon, ...]
+
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [selected(self.selection, one.fraction) for one in self.each]
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> IntArray:
         counts = tally.columns[self.column][:, :, 0]

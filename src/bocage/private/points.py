@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb
+from fractions import Fraction
+from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from bocage.errors import PlanError
 from bocage.private.design import Block
+from bocage.private.margins import PRIOR
 from bocage.private.patterns import top_of
 from bocage.private.query import Place, Terms
 from bocage.private.systems import MOST_SUM, Family, Sheet, Systems
@@ -40,8 +42,8 @@ class DrawnPoints(DrawnOnce[Sheet]):
     range 1. So the exponential mechanism with rate epsilon is epsilon-DP without a factor 2, for columns,
     points, threshold and labels together. The set of systems and the prior depend on schema and parameters
     alone. The draw is exact: see :mod:`bocage.mechanisms.walk`. Systems are counted in integers; sums of
-    their weights are rounded by less than 2**-50 (rate * rows + systems) altogether, and floats only
-    propose. At a large epsilon the rate is drawn with the system, see
+    their weights are rounded by less than 2**-50 (rate * rows + systems) altogether, which is added to the total
+    that a walk claims, and floats only propose. At a large epsilon the rate is drawn with the system, see
     :func:`~bocage.private.tempered.tempered`. What is next to impossible is made likelier to be proposed, never less likely.
 
     Not covered: the time that a draw takes depends on the rows, as that of every computation here.
@@ -68,6 +70,13 @@ class DrawnPoints(DrawnOnce[Sheet]):
             raise PlanError(f"the points of a system add up to {MOST_SUM} at most.")
         if sum(comb(len(tops), size) for size in range(most + 1)) > MOST_SETS:
             raise PlanError(f"one of {MOST_SETS} sets of columns gives points at most.")
+        self.check_off(terms)
+
+    def off(self, most: Fraction | int, schema: Schema) -> float:
+        patterns = sorted((len(own) for own in self.family(schema).patterns if own), reverse=True)
+        labels = schema[self.label].cells
+        systems = prod(patterns[: self.systems.most]) * MOST_SUM * labels**2
+        return float(most + systems + PRIOR) * 2.0**-50
 
     def family(self, schema: Schema) -> Family:
         return Family.of(self.systems, schema, self.label)

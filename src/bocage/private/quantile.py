@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from bisect import bisect
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, log
+from math import ceil, exp, log
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Contest, Noise, Selection
 from bocage.plan import Question, Tally
 from bocage.private.answer import Answer
-from bocage.private.query import IntArray, Place, Query, Terms, exact
+from bocage.private.intervals import weighted_reach
+from bocage.private.query import EXPONENTIAL, LAPLACE, IntArray, Place, Query, Terms, exact
+from bocage.private.transcript import Used
 from bocage.schema import Numeric
+
+MOST_SURE = 97.0  # per cent, above which an interval is called conservative
+_TRIALS, _SEED = 500, 8  # of intervals, to tell how often they hold
+_LOOKED_AT = 16  # cells, where there are many
 
 
 @dataclass(frozen=True)
@@ -28,11 +37,15 @@ class Quantile(Query):
     -max(b L - a n, a n - b U, 0): minus b times the number of ranks that it is off. One record moves
     every score by at most max(a, b-a) in either direction: range 2 max(a, b-a).
 
-    Half of epsilon chooses the value by the exponential mechanism. A quarter each chooses the ends
-    of the interval: the same contest for the rank T lower (higher), with one more candidate that
-    stands for "beyond the domain" as if T more rows lay there. A lower end that lies above the exact
-    quantile scores less than -b T while some candidate scores 0, which happens with probability at
-    most (cells+1) exp(-rate b T) = 2.5 % for the T taken here, which is public.
+    Half of epsilon chooses the value by the exponential mechanism. It is released, and with it runs of
+    cells that part the grid: the value, and on both sides 1, 1, 2, 4, 8 ... cells. The other half pays
+    for the number of rows in each run: a record is in one of them, sensitivity 1, discrete Laplace.
+    Sequential composition of the two.
+
+    The interval is post-processing: all runs that may hold the quantile, by these counts, and what lies
+    between. The true run begins where b L - a n is 0 at most, and ends where b U - a n is 0 at least. The
+    noise of these numbers is a weighted sum of the noises of the runs, so that each of the two is
+    refused wrongly in 2.5 % of all cases at most, see :mod:`bocage.private.intervals`.
     """
 
     column: str
@@ -50,76 +63,144 @@ class Quantile(Query):
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, columns=(self.column,))
 
-    def _rates(self, terms: Terms) -> list[Fraction]:
+    def _rate(self, terms: Terms) -> Fraction:
         a, b = self.level.numerator, self.level.denominator
-        score_range = 2 * max(a, b - a)
-        return [terms.rate(score_range, part) for part in self.epsilon.split([2, 1, 1])]
+        return terms.rate(2 * max(a, b - a), self.epsilon.split([1, 1])[0])
 
-    def _ranks_off(self, rate: Fraction, candidates: int, failure: float) -> int:
-        return ceil(log(candidates / failure) / float(rate) / self.level.denominator)
+    def _scale(self, terms: Terms) -> Fraction:
+        return terms.scale(1, self.epsilon.split([1, 1])[1])
+
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        halves = tuple(half.fraction for half in self.epsilon.split([1, 1]))
+        return [Used(f"{EXPONENTIAL}, {LAPLACE}", halves)]
 
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
-        column = terms.schema.numeric(self.column)
-        return self._answer(terms, place, column)
+        self._scale(terms)  # too little epsilon is refused
+        return self._answer(terms, place, terms.schema.numeric(self.column))
 
     def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
-        column = terms.schema.numeric(self.column)
-        value_rate, low_rate, high_rate = self._rates(terms)
+        column, rate = terms.schema.numeric(self.column), self._rate(terms)
         counts = tally.columns[self.column][:, :, 0]
-        shift = self._ranks_off(low_rate, column.cells + 1, 0.025)
-        contests = [Contest(score, value_rate) for score in self._scores(counts)]
-        contests += [Contest(score, low_rate) for score in self._below(counts, shift)]
-        contests += [Contest(score, high_rate) for score in self._above(counts, shift)]
-        chosen = noise.select(contests, Selection.EXPONENTIAL)
-        value, low, high = chosen.reshape(3, -1)
+        contests = [Contest(score, rate) for score in self._scores(counts)]
+        chosen = noise.select(contests, Selection.EXPONENTIAL).tolist()
+        starts = [runs_around(value, column.cells) for value in chosen]
+        exact = [np.add.reduceat(row, own) for row, own in zip(counts, starts, strict=True)]
+        drawn = noise.laplace(self._scale(terms), sum(map(len, starts)))
+        noisy = np.split(
+            np.concatenate(exact) + drawn, np.cumsum([len(own) for own in starts])[:-1]
+        )
+        del exact  # what follows is post-processing
+        within = Within(self.level, self._scale(terms))
+        runs = [within.runs(own) for own in noisy]
+        lows, highs = [], []
+        for value, own, (first, last) in zip(chosen, starts, runs, strict=True):
+            ends = [*own[1:], column.cells]
+            lows.append(min(own[first], value))
+            highs.append(max(ends[last], value + 1))
         answer = self._answer(terms, place, column)
+        sure = [
+            within.holds(np.maximum(own, 0), bisect(start, value) - 1)
+            for own, start, value in zip(noisy[:_LOOKED_AT], starts, chosen, strict=False)
+        ]
         return answer.as_kind(
             answer.kind,
-            values=tuple(_plain(column.value(c)) for c in value.tolist()),
-            # Code 0 of the contest for the lower end is "below the domain"; the last of the other
-            # one is "above". The value itself always belongs to its interval.
-            lows=tuple(float(column.edge(max(c, 0))) for c in np.minimum(low - 1, value).tolist()),
+            values=tuple(_plain(column.value(c)) for c in chosen),
+            lows=tuple(float(column.edge(c)) for c in lows),
             highs=tuple(
-                float(min(column.edge(c + 1), column.upper))
+                float(min(column.edge(c), column.upper))
                 if column.step is None
-                else float(column.edge(min(c, column.cells - 1)))
-                for c in np.maximum(high, value).tolist()
+                else float(column.edge(min(c, column.cells) - 1))
+                for c in highs
             ),
+            note=f"{answer.note}; {_conservative(sure)}",
         )
 
-    def _scores(self, counts: IntArray, shift: int = 0) -> IntArray:
-        """Scores of all grid cells for the quantile's rank plus `shift`."""
+    def _scores(self, counts: IntArray) -> IntArray:
+        """Scores of all grid cells for the quantile's rank."""
         a, b = self.level.numerator, self.level.denominator
         upto = counts.cumsum(axis=1)
-        target = a * upto[:, -1:] + b * shift
+        target = a * upto[:, -1:]
         off = np.maximum(b * (upto - counts) - target, target - b * upto)
         result: IntArray = -np.maximum(off, 0)
         return result
 
-    def _below(self, counts: IntArray, shift: int) -> IntArray:
-        a, b = self.level.numerator, self.level.denominator
-        beyond = -np.maximum(a * counts.sum(axis=1, keepdims=True) - b * shift, 0)
-        return np.concatenate([beyond, self._scores(counts, -shift)], axis=1)
-
-    def _above(self, counts: IntArray, shift: int) -> IntArray:
-        a, b = self.level.numerator, self.level.denominator
-        beyond = -np.maximum((b - a) * counts.sum(axis=1, keepdims=True) - b * shift, 0)
-        return np.concatenate([self._scores(counts, shift), beyond], axis=1)
-
     def _answer(self, terms: Terms, place: Place, column: Numeric) -> Answer:
-        rate = self._rates(terms)[0]
-        ranks = self._ranks_off(rate, column.cells, 0.05)
+        rate = self._rate(terms)
+        ranks = ceil(log(column.cells / 0.05) / float(rate) / self.level.denominator)
         return Answer(
             question=self.words(),
             keys=place.keys,
             values=(None,) * len(place.keys),
-            mechanism="exponential",
+            mechanism=f"{EXPONENTIAL}, {LAPLACE}",
             scale=f"{1 / float(rate) / self.level.denominator:.6g} ranks",
             plus_minus=None,
             cost=str(self.epsilon),
             adjacency=terms.adjacency.value,
-            note=f"at most {ranks:,} ranks off with 95 %",
+            note=f"value at most {ranks:,} ranks off with 95 %",
         )
+
+
+@dataclass(frozen=True)
+class Within:
+    """Which runs of cells may hold a quantile, by noisy counts of them."""
+
+    level: Fraction
+    scale: Fraction
+
+    def runs(self, noisy: IntArray) -> tuple[int, int]:
+        """The first and the last run that is not refused; all if there is none."""
+        kept = self._kept(noisy[np.newaxis])[0]
+        found = np.flatnonzero(kept)
+        return (int(found[0]), int(found[-1])) if len(found) else (0, len(noisy) - 1)
+
+    def holds(self, counts: IntArray, own: int) -> float:
+        """How often the interval holds a quantile that lies as these counts say. Public arithmetic.
+
+        `own` is the run of the released value, which always belongs to the interval.
+        """
+        upto = self.level.denominator * counts.cumsum()
+        true = int(np.argmax(upto >= self.level.numerator * counts.sum()))
+        shape = (_TRIALS, len(counts))
+        random = np.random.default_rng(_SEED)  # of trials: no release depends on it
+        each = 1 - exp(-1 / float(self.scale))
+        noise = random.geometric(each, shape) - random.geometric(each, shape)
+        kept = self._kept(counts + noise)
+        kept[~kept.any(axis=1)] = True
+        kept[:, own] = True
+        return float((kept[:, : true + 1].any(axis=1) & kept[:, true:].any(axis=1)).mean())
+
+    def _kept(self, noisy: IntArray) -> NDArray[np.bool_]:
+        """Of each line of counts, which runs may hold the quantile."""
+        a, b = self.level.numerator, self.level.denominator
+        upto, runs = noisy.cumsum(axis=1), noisy.shape[1]
+        off = b * upto[:, :-1] - a * upto[:, -1:]  # at the ends of all runs but the last
+        reach = np.array(
+            [weighted_reach(self.scale, (b - a, k), (a, runs - k)) for k in range(1, runs)]
+        )
+        kept = np.ones(noisy.shape, bool)
+        kept[:, 1:] &= off <= reach
+        kept[:, :-1] &= off >= -reach
+        return kept
+
+
+def runs_around(value: int, cells: int) -> list[int]:
+    """Where runs of 1, 1, 1, 2, 4, 8 ... cells begin, on both sides of a released value. Public."""
+    starts = {0, value}
+    for way, first in ((-1, value), (1, value + 1)):
+        at, size = first, 1
+        while 0 < at < cells:
+            starts.add(at)
+            at, size = at + way * size, 2 * size if at != first else 1
+    return sorted(starts)
+
+
+def _conservative(sure: list[float]) -> str:
+    """What is to be said of intervals that hold so often."""
+    least, most = (100 * share for share in (min(sure), max(sure)))
+    if most <= MOST_SURE:
+        return "interval of whole runs of cells"
+    about = f"{least:.0f} %" if round(least) == round(most) else f"{least:.0f} to {most:.0f} %"
+    return f"interval conservative: whole runs of cells hold it with about {about}, at least 95 %"
 
 
 def quantile_level(level: Fraction | float | str) -> Fraction:

@@ -20,10 +20,12 @@ from bocage.mechanisms.system import check_scale
 from bocage.plan import Cells, Question, Tally
 from bocage.plan.predicate import Bound, to_json
 from bocage.private.answer import Answer, Value
+from bocage.private.transcript import Used
 from bocage.schema import Schema
 
 IntArray = NDArray[np.int64]
 Fitted_co = TypeVar("Fitted_co", covariant=True)
+LAPLACE, EXPONENTIAL = "discrete Laplace", "exponential"  # mechanisms, in words
 half_width = lru_cache(maxsize=4096)(laplace_half_width)  # public arithmetic, asked for often
 
 
@@ -77,11 +79,21 @@ class Terms:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a question is asked: the disjoint public cells of the rows that pass a filter."""
+    """Where a question is asked: the disjoint public cells of the rows that pass a filter.
+
+    Attributes
+    ----------
+    keys
+        One per cell; the empty text if there is but one. For people: no charge hangs on it.
+    parts
+        The partitions that the rows are a part of, the outermost first: the name of each geometry
+        and the number of the part in it, None for a part that no row can be in.
+    """
 
     where: Bound
     cells: Cells
-    keys: tuple[str, ...]  # one per cell; the empty text if there is but one
+    keys: tuple[str, ...]
+    parts: tuple[tuple[str, int | None], ...] = ()
 
     def describe(self) -> dict[str, Any]:
         nodes = [[type(n).__name__, *vars(n).values()] for n in self.cells.nodes]
@@ -113,6 +125,10 @@ class Query(ABC):
         """The exact part as one tally."""
         (tally,) = tallies
         return tally
+
+    @abstractmethod
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        """What the mechanisms use on each cell, or once for all; it stands in the certificate."""
 
     @abstractmethod
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
@@ -148,6 +164,10 @@ class Fit(ABC, Generic[Fitted_co]):
     @abstractmethod
     def question(self, place: Place) -> Question:
         """Which columns of which rows are read."""
+
+    @abstractmethod
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        """What the mechanisms use on each cell, or once for all; it stands in the certificate."""
 
     @abstractmethod
     def check(self, terms: Terms, place: Place) -> None:

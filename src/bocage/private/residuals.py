@@ -148,3 +148,38 @@ def add_curvature(
                         row = offsets[b] + cells[b, start + i]
                         column = offsets[a] + cells[a, start + i]
                         curvature[m, row, column] += weights[i]
+
+
+@compiled
+def add_curved(
+    cells: Any,
+    offsets: Any,
+    tables: Any,
+    prior: Any,
+    turns: Any,
+    turn: Any,
+    reference: Any,
+    sums: Any,
+) -> None:
+    """Add p_c (t_c - sum_d p_d t_d), where t are the scores that a direction gives to a row.
+
+    A direction has tables and an intercept of its own. The sums are the curvature times it.
+    """
+    columns, rows = len(prior), cells.shape[1]
+    p, t = np.empty((columns + 2, _STRIP)), np.empty((columns, _STRIP))
+    for start in range(0, rows, _STRIP):
+        stop = min(start + _STRIP, rows)
+        _scores(cells, start, stop, offsets, tables, prior, p)
+        _normalize(p, columns, stop - start, reference)
+        _scores(cells, start, stop, offsets, turns, turn, t)
+        for i in range(stop - start):
+            mean = 0.0
+            for c in range(columns):
+                mean += p[c, i] * t[c, i]
+            for c in range(columns):
+                t[c, i] = p[c, i] * (t[c, i] - mean)
+        for b in range(len(cells)):
+            shift = offsets[b]
+            for c in range(columns):
+                for i in range(stop - start):
+                    sums[shift + cells[b, start + i], c] += t[c, i]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
@@ -13,15 +13,19 @@ from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import EpsilonError, PlanError
 from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.model import Model
-from bocage.plan import Bound, Cells, Predicate, bind, parse
-from bocage.plan.predicate import ALWAYS, Every, Value
+from bocage.plan import Cells, Predicate, bind, parse
+from bocage.plan.predicate import ALWAYS, Value
+from bocage.plan.regions import both
+from bocage.private.answer import Kind
 from bocage.private.ask import Askable, EpsilonLike
 from bocage.private.desk import LiveDesk, PreviewDesk, memo_of
 from bocage.private.dry_run import dry_desk
+from bocage.private.ensemble import Ensemble
 from bocage.private.level import Level
 from bocage.private.needs import Need
 from bocage.private.partition import PrivatePartition, by_cells, by_column
-from bocage.private.query import Place
+from bocage.private.query import IntArray, Place
+from bocage.private.transcript import Transcript
 
 WHOLE = Place(ALWAYS, Cells(), ("",))
 _ASKS = ("noisy_count", "noisy_counts", "noisy_sum", "noisy_avg", "noisy_quantile", "noisy_mode")
@@ -67,13 +71,16 @@ class PrivateTable(Askable):
         """The batch that the rows are, if the owner declared one."""
         return self._desk.terms.batch
 
+    @property
+    def is_made_up(self) -> bool:
+        """Whether the rows are those of a dry run."""
+        return isinstance(self._desk, LiveDesk) and self._desk.kind is Kind.DRY_RUN
+
     def where(self, predicate: Predicate | str) -> PrivateTable:
         """The rows that pass a filter: ``"age >= 30 and sex = 'F'"`` or ``col("age") >= 30``."""
         parsed = parse(predicate) if isinstance(predicate, str) else predicate
         bound = bind(parsed, self.schema)
-        parts = [part for b in (self._place.where, bound) for part in _parts(b)]
-        both = parts[0] if len(parts) == 1 else Every(tuple(parts))
-        place = Place(both, self._place.cells, self._place.keys)
+        place = replace(self._place, where=both(self._place.where, bound))
         return PrivateTable(self._desk, self._account, place)
 
     def partition(
@@ -106,7 +113,7 @@ class PrivateTable(Askable):
     def reserve(self, epsilon: EpsilonLike, memo: str, needs: Sequence[Need] = ()) -> Level:
         """Charge `epsilon` at once; the level returned spends it in pieces without a disk.
 
-        A noise provider that lacks something of `needs` refuses before the charge.
+        All that it asks is about the rows as they were when it was reserved. A noise provider that lacks something of `needs` refuses before the charge.
 
         Privacy
         -------
@@ -114,16 +121,22 @@ class PrivateTable(Askable):
         """
         if not isinstance(self._desk, LiveDesk):
             raise PlanError("a preview prices single questions; a learner publishes its plan.")
-        if self._place != WHOLE:  # the owner reads in the ledger which rows were asked about
+        if self._place.where != ALWAYS:  # the owner reads in the ledger which rows were asked about
             memo = memo_of({"reserve": memo, **self._place.describe()})
         for need in needs:
             need(self._desk.noise)
-        account = self._account.reserve(Epsilon.of(epsilon), memo)
-        desk = replace(self._desk, engine=Recall(self._desk.engine))
+        now = self._desk.pin(self._account, self._place, named=False)
+        account = now.payer.reserve(Epsilon.of(epsilon), memo)
+        transcript = Transcript(Epsilon.of(epsilon), account.scope)
+        desk = replace(self._desk, engine=Recall(now.engine), transcript=transcript)
         return Level(desk, account, self._place.where, self._place.cells)
 
     def once(
-        self, key: str, epsilon: EpsilonLike, memo: str, release: Callable[[Level], bytes]
+        self,
+        key: str,
+        query: Ensemble,
+        about: Mapping[str, str | int],
+        finish: Callable[[list[IntArray], int | None], bytes],
     ) -> bytes:
         """Release something under a key; asked again, the very same bytes come back, free.
 
@@ -131,26 +144,22 @@ class PrivateTable(Askable):
         ----------
         key
             Names the release for good: at most 200 characters.
-        epsilon, memo
-            What is charged, and what the ledger keeps of it. The same under the same key.
-        release
-            Asks the level that it is given and returns what is to be kept. It lets nothing else out.
+        query, about
+            What is asked, and what else the ledger keeps of it. The same under the same key.
+        finish
+            Makes what is kept of the noisy counts and the number of the ledger entry that paid.
 
         Privacy
         -------
-        One durable charge, made before a row is read, pays for one value, and what was kept first
-        is what everybody gets. If the process dies between the charge and the keeping, nothing was
-        released: the next call finds the charge on record and finishes what it paid for.
+        One durable charge, made before a row is read, pays for one draw, which is kept before
+        `finish` runs. What was kept first is what everybody gets. If the process dies, the next
+        call finds the charge on record and finishes what it paid for.
         """
         if not isinstance(self._desk, LiveDesk):
             raise PlanError("a preview prices single questions and releases nothing.")
-        if (kept := self._account.stored_answer(key)) is not None:
-            return kept
-        amount = Epsilon.of(epsilon)
-        number = self._account.charge(amount, memo, key)
-        account = MemoryAccount.of(amount, scope=self._account.scope, number=number)
-        level = Level(self._desk, account, self._place.where, self._place.cells)
-        return self._account.store_answer(key, release(level), number)
+        return self._desk.once(
+            query, self._place, self._account, key=key, about=about, finish=finish
+        )
 
     def learn(
         self,
@@ -168,11 +177,11 @@ class PrivateTable(Askable):
 
     def spent(self) -> Epsilon:
         """What this account has spent."""
-        return self._account.spent()
+        return self._desk.account(self._account, self._place).spent()
 
     def remaining(self) -> Epsilon:
         """The largest charge that would be accepted now, by every cap above this account."""
-        return self._account.remaining()
+        return self._desk.account(self._account, self._place).remaining()
 
     def preview(self, *, rows: int | None = None) -> PrivateTable:
         """The same interface, with prices instead of values; nothing is charged or read.
@@ -181,7 +190,7 @@ class PrivateTable(Askable):
         was asked or spent on parts before this preview may make it cheaper. `rows` is a number of
         rows to assume where the expected error depends on it.
         """
-        desk = PreviewDesk(self._desk.terms, rows, self.remaining())
+        desk = PreviewDesk(self._desk.terms, rows, self.remaining(), self._desk.is_moving)
         return PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), self._place)
 
     def dry_run(self, *, rows: int = 1000) -> PrivateTable:
@@ -235,8 +244,3 @@ class PrivateTable(Askable):
 
     def __repr__(self) -> str:
         return f"<PrivateTable {self.schema.name!r}, epsilon {self.remaining()} left>"
-
-
-def _parts(bound: Bound) -> tuple[Bound, ...]:
-    """Flat, so that a long chain of filters does not nest."""
-    return bound.parts if isinstance(bound, Every) else (bound,)

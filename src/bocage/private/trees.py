@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,14 +20,17 @@ from bocage.plan import Cells, Question
 from bocage.private import needs
 from bocage.private.choose import Candidate
 from bocage.private.ground import Drawn, Ground
-from bocage.private.query import Fit, Place, Terms
-from bocage.private.tempered import tempered
+from bocage.private.margins import PRIOR, check_labels, check_off, rows_at_most
+from bocage.private.query import EXPONENTIAL, Fit, Place, Terms
+from bocage.private.tempered import rates_of, tempered
+from bocage.private.transcript import Used
 from bocage.schema import Schema
 
 if TYPE_CHECKING:
     from bocage.mechanisms import Walk
 
 MOST_DEPTH, MOST_ROOM = 8, 2**30
+MOST_LEAVES = 2**22  # the walk holds each
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,10 @@ class DrawnTrees(Fit[list[Drawn]]):
     floats have to keep. All sums here are at most x = rate * rows (and the priors, which are smaller).
     With L levels of at most b children and s splits, each node adds up b numbers and s + 1 terms, each
     rounded by 2**-53 of x at most; those of a level share the rows, so that all of them are off by less
-    than (L + 1) (b + s + 8) 2**-51 x, walk included. That is below half the margin while
-    (L + 1) (b + s + 8) x <= 2**40: ten million rows at rate 1 with 1,000 splits and eight levels. Whoever
-    asks for more has to grow the tree in another way. At a large epsilon the rate is drawn with the tree, see
+    than (L + 1) (b + s + 8) 2**-51 x, walk included. So much is added to the total that a walk claims. It is
+    hardly anything: with 1,000 splits, eight levels and ten million rows at rate 1 it is 2**-14. Where it
+    could exceed 4 with as many rows as the schema allows, draws would take too many rounds, and whoever
+    asks is refused before the charge and has to grow the tree in another way. At a large epsilon the rate is drawn with the tree, see
     :func:`~bocage.private.tempered.tempered`.
 
     Not covered: the time that a draw takes depends on the rows, as that of every computation here.
@@ -82,6 +87,9 @@ class DrawnTrees(Fit[list[Drawn]]):
 
     def words(self) -> str:
         return f"a tree of up to {self.depth} levels for {self.label}"
+
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [*(Used(EXPONENTIAL, (one.fraction,), bounded=True) for one in self.each)]
 
     def question(self, place: Place) -> Question:
         return Question(Cells(), place.where, columns=self.names)
@@ -108,7 +116,24 @@ class DrawnTrees(Fit[list[Drawn]]):
                 one.check(terms.schema)
                 if one.values:
                     raise PlanError(f"column {one.column!r}: a drawn tree splits by all values.")
+        check_labels(terms.schema[self.label].cells, self.words(), 1)
+        if place.cells != self.cells:
+            raise PlanError("trees are drawn for the cells that are paid for.")
         self.question(place).check(terms.schema)
+        self._check_sizes(terms)
+
+    def _check_sizes(self, terms: Terms) -> None:
+        """Refuse trees that no walk could draw, or not exactly."""
+        for candidates, epsilon in zip(self.among, self.each, strict=True):
+            largest = max(rates_of(terms.rate(1, epsilon)))
+            leaves = leaves_at_most(candidates, terms.schema, self.depth, max(self.room))
+            if leaves > MOST_LEAVES:
+                raise PlanError(
+                    f"a drawn tree has about {MOST_LEAVES} leaves at most: take fewer levels or room, "
+                    "or columns of fewer values."
+                )
+            off = off_by(candidates, terms.schema, self.depth, largest * rows_at_most(terms.schema))
+            check_off(off, self.words())
 
     def rehearse(self, noise: Noise) -> None:
         needs.walks(noise)
@@ -151,4 +176,31 @@ class DrawnTrees(Fit[list[Drawn]]):
         rate: Fraction,
     ) -> tuple[Walk[Drawn], Fraction, float]:
         ground = Ground.of(rows, candidates, self.label, schema, rate=rate, room=room)
-        return ground.proposal(self.depth, rate)
+        walk, own, total = ground.proposal(self.depth, rate)
+        return walk, own, total + off_by(candidates, schema, self.depth, rate * len(ground.labels))
+
+
+def off_by(
+    candidates: Sequence[Candidate], schema: Schema, depth: int, most: Fraction | int
+) -> float:
+    """How far sums over all trees are off at most, if rate * rows is this; see `DrawnTrees`."""
+    splits, children = sum(one.size for one in candidates), max(_children(candidates, schema))
+    return (depth + 1) * (children + splits + 8) * float(most + PRIOR) * 2.0**-51
+
+
+def leaves_at_most(candidates: Sequence[Candidate], schema: Schema, depth: int, room: int) -> int:
+    """About as many leaves as a tree can be expected to have, and no more than it can have.
+
+    A node with more branches above it than there is room for is split so seldom that a level has on
+    average `room` times half its children.
+    """
+    every = _children(candidates, schema)
+    numeric = [2] * depth if any(one.thresholds for one in candidates) else []
+    whole = sorted([size for size in every if size > 2] + numeric + [2] * every.count(2))
+    return min(prod(whole[-depth:]), room * max(every) * depth)
+
+
+def _children(candidates: Sequence[Candidate], schema: Schema) -> list[int]:
+    """Of one split by each candidate; of none at all, that of a leaf."""
+    found = [2 if one.thresholds else schema[one.column].cells for one in candidates]
+    return found or [1]

@@ -5,6 +5,7 @@ They are refused on a table with a ledger, and no model made with them carries a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,6 +16,7 @@ from bocage.plan import Tally
 from bocage.plan.splits import Split
 from bocage.private.choose import Choose
 from bocage.private.query import IntArray, Terms
+from bocage.private.transcript import Used
 
 _UNITS = 2**20
 
@@ -30,6 +32,9 @@ class LocalGini(Choose):
     """
 
     sizes: tuple[int, ...]  # the noisy size of each cell, at least 1
+
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [Used("exponential with local sensitivity", (self.epsilon.fraction,))]
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[Split]:
         scores = {name: _indices(counts) for name, counts in tally.columns.items()}

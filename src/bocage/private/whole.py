@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -19,8 +19,16 @@ from bocage.mechanisms.base import T
 from bocage.plan import Question
 from bocage.private import needs
 from bocage.private.design import Block
-from bocage.private.query import Fit, Place, Terms
+from bocage.private.margins import (
+    MOST_CELLS,
+    check_labels,
+    check_off,
+    check_whole,
+    rows_at_most,
+)
+from bocage.private.query import EXPONENTIAL, Fit, Place, Terms
 from bocage.private.tempered import rates_of, tempered
+from bocage.private.transcript import Used
 from bocage.schema import Schema
 
 if TYPE_CHECKING:
@@ -63,18 +71,32 @@ class DrawnOnce(Fit[T]):
         """The columns in the order in which they are read."""
         return (*(block.columns[0] for block in self.blocks), self.label)
 
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [Used(EXPONENTIAL, (self.epsilon.fraction,), bounded=True)]
+
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, columns=self.names)
 
     def check(self, terms: Terms, place: Place) -> None:
-        if place.cells.nodes:  # all rows are read
-            raise PlanError(f"{self.words()}: drawn for a whole table, before it is split.")
+        check_whole(place, self.words())
+        check_labels(terms.schema[self.label].cells, self.words())
         for block in self.blocks:
             block.check(terms.schema)
+            if block.size > MOST_CELLS:
+                raise PlanError(f"{self.words()}: a column has {MOST_CELLS} cells at most.")
         single = all(len(block.columns) == 1 for block in self.blocks)
         if not single or len({*self.names}) <= len(self.blocks):
             raise PlanError(f"{self.words()}: single columns other than the label, each once.")
         self.question(place).check(terms.schema)
+
+    def check_off(self, terms: Terms) -> None:
+        """Refuse a draw whose sums could be off by too much; its kinds call it when sizes are checked."""
+        largest = max(rates_of(terms.rate(1, self.epsilon)))
+        check_off(self.off(largest * rows_at_most(terms.schema), terms.schema), self.words())
+
+    @abstractmethod
+    def off(self, most: Fraction | int, schema: Schema) -> float:
+        """How far sums over all that could be drawn are off at most, if rate * rows is this."""
 
     def rehearse(self, noise: Noise) -> None:
         needs.walks(noise)
@@ -97,6 +119,7 @@ class DrawnOnce(Fit[T]):
 
         def propose(one: Fraction) -> tuple[Walk[T], Fraction, float]:
             at = rates.index(one)
-            return partial(table.walk, at), one, float(np.logaddexp.reduce(table.weights[at]))
+            total = float(np.logaddexp.reduce(table.weights[at]))
+            return partial(table.walk, at), one, total + self.off(one * len(labels), terms.schema)
 
         return tempered(propose, len(labels), terms.schema[self.label].cells, rate)

@@ -103,6 +103,13 @@ class Schema:
         text = json.dumps(meaning, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
+    @cached_property
+    def encoding(self) -> str:
+        """SHA-256 of everything that says which code a stored value becomes: the fingerprint, and
+        the layout of a text file."""
+        text = json.dumps([self.fingerprint, vars(self.layout)], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
     def to_dict(self) -> dict[str, Any]:
         from bocage.schema.document import to_dict  # noqa: PLC0415 - it builds on this class
 

@@ -106,7 +106,7 @@ class WatchedAccount:
 
     def reserve(self, epsilon: Epsilon, memo: str) -> MemoryAccount:
         number = self.charge(epsilon, memo)
-        return MemoryAccount.of(epsilon, scope=self.scope, number=number)
+        return MemoryAccount.of(epsilon, scope=self.scope, number=number, blind=self.blind)
 
     def partition(self, name: str) -> WatchedAccount:
         return WatchedAccount(self._account.partition(name), self._admission)
@@ -133,3 +133,6 @@ class WatchedAccount:
 
     def stored_answer(self, key: str) -> bytes | None:
         return self._account.stored_answer(key)
+
+    def blind(self, text: str) -> str:
+        return self._account.blind(text)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Coroutine
+from math import isfinite
 from typing import Any
 
 from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
+
+from bocage.documents import reading
+from bocage.documents.reading import Limits, Unreadable
 
 
 class Refused(HTTPException):
@@ -19,57 +23,23 @@ class Refused(HTTPException):
 
 def parse(content: bytes, most_depth: int) -> Any:
     """Read JSON, strictly."""
+    limits = Limits(bytes=max(len(content), 1), depth=most_depth)  # the gate has counted the bytes
     try:
-        text = content.decode("utf-8")
-        document = _JSON.decode(text)
-    except RecursionError:
-        raise Refused(f"the request is nested more than {most_depth} deep.") from None
-    except UnicodeDecodeError:
-        raise Refused("the request is not UTF-8.") from None
-    except json.JSONDecodeError as error:
-        raise Refused(f"the request is not JSON (line {error.lineno}: {error.msg}).") from None
-    except ValueError:
-        raise Refused("a number in the request has too many digits.") from None
-    _check(document, most_depth, most_depth)
-    if "\\u" in text:  # an escape may stand for half a character, or for none
-        _check_text(json.dumps(document, ensure_ascii=False))
+        document = reading.parse(content, limits, number=_number)
+    except Unreadable as error:
+        where = f" (line {error.line})" if error.line else ""
+        raise Refused(f"the request is refused: {error.problem}{where}.") from None
+    if b"\\u0000" in content and "\\u0000" in json.dumps(document):
+        raise Refused("a text in the request has a NUL.")
     return document
-
-
-def _check(value: Any, depth: int, most: int) -> None:
-    inside = value.values() if isinstance(value, dict) else value
-    if not isinstance(value, dict | list):
-        return
-    if depth == 0:
-        raise Refused(f"the request is nested more than {most} deep.")
-    for one in inside:
-        if isinstance(one, dict | list):
-            _check(one, depth - 1, most)
-
-
-def _check_text(text: str) -> None:
-    if "\\u0000" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise Refused("text in the request has a NUL or half a surrogate pair.")
 
 
 def _number(text: str) -> int | float:
     """In JSON 2.0 is a whole number."""
     value = float(text)
+    if not isfinite(value):
+        raise Unreadable("a number in it is too large")
     return int(value) if abs(value) < 2**53 and value.is_integer() else value
-
-
-def _refuse(name: str) -> Any:
-    raise Refused(f"the request contains {name}, which is no JSON.")
-
-
-def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        raise Refused("a name stands twice in one object of the request.")
-    return result
-
-
-_JSON = json.JSONDecoder(parse_float=_number, parse_constant=_refuse, object_pairs_hook=_no_twins)
 
 
 class StrictRequest(Request):

@@ -129,7 +129,8 @@ def _what(entry: Entry, schemas: Schemas) -> str:
     if "reserve" in facts:  # a learner on some of the rows
         facts = {**json.loads(facts["reserve"]), **facts}
     schema = schemas.get(entry.scope[0])
-    known = schema is not None and facts.get("schema", schema.fingerprint) == schema.fingerprint
+    names = (schema.encoding, schema.fingerprint) if schema is not None else ()
+    known = "schema" not in facts or facts["schema"] in names
     told = _filter(facts.get("where"), schema if known else None)
     where = f" where {told}" if told else ""
     if "learner" in facts:

@@ -79,7 +79,11 @@ class Home:
         return self.path / self.settings.signing_key
 
     def open_ledger(self) -> Ledger:
-        return open_ledger(self.ledger_address)
+        return open_ledger(self.ledger_address, anchor=self.anchor)
+
+    @property
+    def anchor(self) -> Path | None:
+        return self.path / self.settings.anchor if self.settings.anchor else None
 
     def open_registry(self) -> Registry:
         return Registry(self.registry_address)

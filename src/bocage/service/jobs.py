@@ -88,7 +88,7 @@ class Jobs:
             return wire.LearnPreview(
                 kind="preview",
                 learner=learner.name,
-                lines=[wire.PlanLineDocument(**vars(line)) for line in plan.lines()],
+                lines=[wire.PlanLineDocument(**line.to_dict()) for line in plan.lines()],
                 total=str(plan.budget),
                 remaining=str(left),
                 note="more than is left: would be refused" if plan.budget > left else "",

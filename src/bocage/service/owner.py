@@ -46,6 +46,7 @@ class Owner:
         adjacency: str = "add_remove",
         noise: str = "system",
         batch: str | None = None,
+        snapshot: str | None = None,
     ) -> Registered:
         """Open the source as a service would, and register it if that works."""
         check_table_name(name)
@@ -61,6 +62,7 @@ class Owner:
             adjacency=adjacency,
             noise=noise,
             batch=batch or "",
+            snapshot=snapshot or "",
             added=now(),
         )
         if batch == "":
@@ -68,10 +70,12 @@ class Owner:
         protect(
             *(placed, public),
             ledger=self._address,
+            anchor=self.ledger.anchor,
             cap=amount,
             adjacency=adjacency,
             noise=noise,
             batch=batch,
+            snapshot=snapshot,
         ).close()
         self.registry.add_table(table)
         return table

@@ -25,6 +25,7 @@ Send = Callable[[Message], Awaitable[None]]
 BODY_SECONDS = 60
 _LOG = logging.getLogger("bocage.service")
 _JSON = [(b"content-type", b"application/json")]
+_CLOSE = (b"connection", b"close")
 
 
 class Passage:
@@ -37,6 +38,7 @@ class Passage:
         self._gate, self._scope, self._receive, self._send = gate, scope, receive, send
         self._prompt = scope.get("extensions", {}).get(PROMPT, {})  # if the server has it
         self._began, self._status, self._analyst = time.monotonic(), 0, ""
+        self._is_whole = "body" in self._prompt  # all of the request is here
 
     async def run(self) -> None:
         gate, scope = self._gate, self._scope
@@ -78,10 +80,13 @@ class Passage:
             async with asyncio.timeout(BODY_SECONDS):
                 while True:
                     message = await self._receive()
+                    if message["type"] != "http.request":
+                        raise RequestInvalid("the request was not sent to its end.")
                     content += message.get("body", b"")
                     if len(content) > most:
                         raise _TooLarge(most)
-                    if message["type"] != "http.request" or not message.get("more_body"):
+                    if not message.get("more_body"):
+                        self._is_whole = True
                         return bytes(content)
         except TimeoutError:
             raise RequestInvalid("the request did not arrive in time.") from None
@@ -102,7 +107,9 @@ class Passage:
         if message["type"] == "http.response.start":
             self._status = message["status"]
             await self._gate.keep_schedule(self._scope["path"], self._began)
-            message["headers"] = self._gate.headers(list(message.get("headers", [])))
+            headers = self._gate.headers(list(message.get("headers", [])))
+            # Where the rest of a request is not waited for, none can follow it.
+            message["headers"] = headers if self._is_whole else [*headers, _CLOSE]
         await self._send(message)
 
     async def _whole(self, status: int, body: bytes, more: dict[bytes, bytes]) -> None:

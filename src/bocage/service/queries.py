@@ -58,8 +58,9 @@ def _release(
     grant: str | None,
 ) -> Answer:
     digest = digest_of(table, request)
-    once = f"fresh {key}" if request.fresh and key is not None else key  # no key has a space
-    admission = Admission(once, keep=request.fresh and key is not None)
+    fresh = request.fresh or service.tables.is_moving(table)  # then no answer is about now
+    once = f"fresh {key}" if fresh and key is not None else key  # no key has a space
+    admission = Admission(once, keep=fresh and key is not None)
     whole, account = service.tables.charged_by(analyst, table, admission, grant)
     if key is not None:
         service.records.bind(analyst, key, digest)

@@ -28,6 +28,7 @@ class Registered:
     adjacency: str
     noise: str
     batch: str  # empty: the rows are no batch
+    snapshot: str  # empty: the owner does not declare that the rows of a database stay as they are
     added: str
 
     @property
@@ -85,7 +86,7 @@ class Registry:
                     f"the rows of schema {table.scope!r} are registered already. Another table has "
                     "another schema name; another batch of the same table is added with --batch."
                 )
-            run("INSERT INTO tables VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", *astuple(table))
+            run("INSERT INTO tables VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *astuple(table))
 
     def set_cap(self, scope: str, cap: str) -> None:
         with self._store.write() as run:
@@ -216,7 +217,7 @@ _CALLER = (
     'ON tables.name = "table" WHERE analyst = analysts.name AND "table" = ?) '
     "FROM analysts WHERE prefix = ?"
 )
-_TABLE = "name, source, schema, scope, cap, adjacency, noise, batch, added"
+_TABLE = "name, source, schema, scope, cap, adjacency, noise, batch, snapshot, added"
 
 
 def check_name(name: str, what: str) -> None:

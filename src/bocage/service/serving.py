@@ -33,7 +33,7 @@ def serve(home: Home) -> None:
             port=settings.port,
             workers=settings.workers,
             http="bocage.service.prompt:PromptProtocol",
-            loop="bocage.service.prompt:FairLoop" if settings.workers > 1 else "auto",
+            loop="bocage.service.prompt:FairLoop",
             ws="none",
             ssl_certfile=settings.tls_certificate or None,
             ssl_keyfile=settings.tls_key or None,

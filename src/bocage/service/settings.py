@@ -34,6 +34,9 @@ class Settings:
         False, "A proxy in front speaks TLS: serve plain HTTP on an address that is not loopback."
     )
     ledger: str = _setting("ledger.sqlite", "The ledger: a file, or a postgresql:// URL.")
+    anchor: str = _setting(
+        "", "File on another disk that names the ledger's last entry; empty for none."
+    )
     registry: str = _setting(
         "", "Tables, analysts, jobs, models; empty: beside the ledger, in the same kind of store."
     )

@@ -13,7 +13,7 @@ from bocage.accounting.sqlite import Connection, SQLiteStore
 from bocage.accounting.store import Run, Store, Value
 from bocage.errors import LedgerError, ServiceError
 
-VERSION = 2
+VERSION = 3
 APPLICATION = 0x626F6372  # "bocr", in the header of the file
 SCHEMA = "bocage_registry"
 TIMEOUT_SECONDS = 30.0
@@ -22,7 +22,7 @@ _TABLES = """
 CREATE TABLE registry (id {integer} PRIMARY KEY, version {integer} NOT NULL);
 CREATE TABLE tables (name TEXT PRIMARY KEY, source TEXT NOT NULL, schema TEXT NOT NULL,
     scope TEXT NOT NULL, cap TEXT NOT NULL, adjacency TEXT NOT NULL, noise TEXT NOT NULL,
-    batch TEXT NOT NULL, added TEXT NOT NULL, UNIQUE (scope, batch));
+    batch TEXT NOT NULL, snapshot TEXT NOT NULL, added TEXT NOT NULL, UNIQUE (scope, batch));
 CREATE TABLE analysts (name TEXT PRIMARY KEY, state TEXT NOT NULL, prefix TEXT NOT NULL,
     digest TEXT NOT NULL, added TEXT NOT NULL, rotated TEXT NOT NULL);
 CREATE INDEX analysts_by_prefix ON analysts (prefix);

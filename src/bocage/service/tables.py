@@ -40,10 +40,12 @@ class Tables:
             owner = protect(
                 *(table.source, table.schema),
                 ledger=self._address,
+                anchor=self.ledger.anchor,
                 cap=table.cap,
                 adjacency=table.adjacency,
                 noise=table.noise,
                 batch=table.batch or None,
+                snapshot=table.snapshot or None,
             )
         except BocageError as error:
             _LOG.error("table %s is not open: %s", table.name, error)
@@ -125,6 +127,11 @@ class Tables:
 
     def is_ready(self, name: str) -> bool:
         return name in self._open
+
+    def is_moving(self, name: str) -> bool:
+        """Whether the rows may change at any moment; so it is said while the table is not open."""
+        opened = self._open.get(name)
+        return opened is None or opened[1].is_moving
 
     def close(self) -> None:
         with self._lock:

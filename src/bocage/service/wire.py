@@ -148,6 +148,7 @@ class TableDocument(Document):
     remaining: str
     state: Literal["open", "frozen", "revoked"]
     ready: bool
+    moving: bool  # rows may change at any moment, so that parts share no maximum
     learners: list[str]
 
 

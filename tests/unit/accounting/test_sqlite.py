@@ -10,8 +10,8 @@ from contextlib import closing
 
 import pytest
 
-from bocage.accounting import Action, Ledger, Scope, chain, open_ledger
-from bocage.accounting.sqlite import FORMAT
+from bocage.accounting import Action, Ledger, Scope, chain, move_ledger, open_ledger
+from bocage.accounting.making import FORMAT
 from bocage.epsilon import Epsilon
 from bocage.errors import LedgerBusy, LedgerCorrupt, LedgerError
 
@@ -59,7 +59,7 @@ def test_ledger_that_was_moved_away_does_not_come_back_empty(path):
         ledger._store.close()
         path.rename(path.with_name("moved.db"))
         ledger._store._closed = False
-        with pytest.raises(LedgerError, match="cannot be used"):
+        with pytest.raises(LedgerError, match="no longer the ledger"):
             ledger.charge(ALICE, TENTH, "{}")
     assert not path.exists()
 
@@ -108,6 +108,7 @@ def test_locked_ledger_is_busy_and_still_readable(path):
 
 def test_two_ledgers_in_one_process_do_not_mix(path):
     shutil.copy(path, path.with_name("second.db"))
+    move_ledger(path.with_name("second.db"))
     with open_ledger(path) as first, open_ledger(path.with_name("second.db")) as second:
         first.charge(ALICE, TENTH, "{}")
         second.charge(ALICE, TENTH * 2, "{}")
@@ -165,8 +166,9 @@ def test_file_that_may_not_grow_refuses_and_keeps_what_it_accepted(path):
 def test_every_destroyed_page_is_noticed(path):
     with open_ledger(path) as ledger:
         for i in range(30):
-            number = ledger.charge(ALICE.partition("p").part(str(i)), TENTH, "x" * 500).number
-            ledger.store_answer(ALICE, str(i), b"y" * 500, number)
+            part = ALICE.partition("p").part(str(i))
+            number = ledger.charge(part, TENTH, "x" * 500).number
+            ledger.store_answer(part, str(i), b"y" * 500, number)
     whole = path.read_bytes()
     assert len(whole) > 10 * 4096
     for start in range(4096, len(whole), 4096):

@@ -21,21 +21,24 @@ def path(tmp_path):
         for name in "FMFM":
             part = alice.partition("by sex").part(name)
             last = ledger.charge(part, TENTH, '{"count":1}', request=name + str(ledger.head()))
-        ledger.store_answer(alice, "k", b"12", last.number)
+        ledger.store_answer(part, "k", b"12", last.number)
         ledger.freeze(alice)
         ledger.export(tmp_path / "export.jsonl")
     return tmp_path / "ledger.db"
 
 
 def tamper(path, *statements):
-    """As somebody with the file and time would: the triggers go first."""
+    """As somebody with the file and time would: without the triggers, which are put back."""
     with closing(sqlite3.connect(path)) as connection:
-        for (name,) in connection.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
-        ).fetchall():
+        triggers = connection.execute(
+            "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"
+        ).fetchall()
+        for name, _ in triggers:
             connection.execute(f"DROP TRIGGER {name}")
         for statement in statements:
             assert connection.execute(statement).rowcount > 0
+        for _, text in triggers:
+            connection.execute(text)
         connection.commit()
 
 
@@ -147,6 +150,24 @@ def test_end_cut_off_together_with_the_head_is_seen_only_against_a_known_head(pa
         "DELETE FROM scopes WHERE path LIKE '%F%'",
         "INSERT INTO scopes VALUES ('k', '[\"pets\"]', 0, 5, 'open')",
         "UPDATE answers SET entry = 2",
+        "UPDATE answers SET entry = 5",
+        "UPDATE answers SET body = CAST('13' AS BLOB)",
+        "UPDATE answers SET key = 'other'",
+        "UPDATE answers SET seal = seal + 1",
+        "UPDATE answers SET scope = (SELECT key FROM scopes WHERE path = '[\"people\"]')",
+        "DELETE FROM answers",
+        "INSERT INTO answers SELECT scope, 'new', body, entry, seal FROM answers",
+        "UPDATE tally SET number = number + 1 WHERE name = 'answers'",
+        "UPDATE tally SET seals = 0 WHERE name = 'answers'",
+        "DELETE FROM tally",
+        "DELETE FROM boots",
+        "UPDATE boots SET boot = 'other'",
+        "UPDATE boots SET number = 99",
+        "INSERT INTO boots SELECT 99, boot, seal FROM boots",
+        "UPDATE secret SET value = CAST('other' AS BLOB)",
+        "DELETE FROM secret",
+        "UPDATE identity SET place = 'elsewhere'",
+        "DELETE FROM identity",
         "UPDATE head SET hash = 'x'",
         "DELETE FROM head",
     ],
@@ -154,6 +175,47 @@ def test_end_cut_off_together_with_the_head_is_seen_only_against_a_known_head(pa
 def test_edited_balance_answer_or_head_is_detected(path, change):
     tamper(path, change)
     assert problems(path)
+
+
+@pytest.mark.parametrize("kind", ["table", "index", "trigger"])
+def test_whatever_is_dropped_is_detected(path, kind):
+    with closing(sqlite3.connect(path)) as file:
+        names = [
+            name
+            for (name,) in file.execute(
+                "SELECT name FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL", (kind,)
+            )
+        ]
+    assert len(names) >= 2
+    whole = path.read_bytes()
+    for name in names:
+        with closing(sqlite3.connect(path)) as file:
+            file.execute(f"DROP {kind} {name}")
+            file.commit()
+        assert f"the {kind} {name} is missing" in problems(path)
+        path.write_bytes(whole)  # the same file, not another one
+    assert problems(path) == ""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "PRAGMA user_version = 1",
+        "PRAGMA user_version = 2",
+        "CREATE TRIGGER more AFTER INSERT ON entries BEGIN DELETE FROM answers; END",
+        "CREATE VIEW more AS SELECT 1",
+        "DROP INDEX one_entry_per_request; CREATE INDEX one_entry_per_request ON entries (scope)",
+    ],
+)
+def test_another_format_or_structure_is_detected(path, change):
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript(change)
+    assert problems(path)
+
+
+def test_an_entry_without_its_scope_is_named(path):
+    tamper(path, "DELETE FROM scopes WHERE path LIKE '%F%'")
+    assert "entry 4 names a scope that is not on record" in problems(path)
 
 
 def test_charge_that_never_fitted_is_detected_even_in_a_consistent_chain(path):
@@ -203,7 +265,7 @@ def test_file_that_is_no_export_is_refused(tmp_path, header):
 
 
 def test_export_of_a_newer_format_is_refused(tmp_path):
-    header = {"format": "bocage-ledger", "version": 2, "entries": 0, "head": "0"}
+    header = {"format": "bocage-ledger", "version": 3, "entries": 0, "head": "0"}
     (tmp_path / "file").write_text(json.dumps(header) + "\n")
     with pytest.raises(LedgerError, match="newer Bocage"):
         verify_export(tmp_path / "file")

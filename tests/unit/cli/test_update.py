@@ -18,12 +18,14 @@ from unit.cli.conftest import patients
 from unit.cli.test_train import SLOW, account, first, spent
 
 TREES = ("--trees", "3", "--param", "height=2")
+BATCHES = {"2026-01": 600, "2026-02": 300, "2026-03": 250, "a": 200, "b": 150}  # their rows
 
 
 @pytest.fixture
 def grown(train, clinic):
     """A forest of the batch 2026-01, and the rows of another."""
-    pq.write_table(pa.table(patients(300)), clinic / "february.parquet")
+    for batch, rows in BATCHES.items():
+        pq.write_table(pa.table(patients(rows)), clinic / f"{batch}.parquet")
     train(*TREES, *first(clinic), "--batch", "2026-01", "--output", "f.json", learner="rdt")
     return clinic / "f.json"
 
@@ -32,7 +34,7 @@ def grown(train, clinic):
 def update(run, clinic):
     def invoke(*more, batch="2026-02", epsilon="400", code=0):
         paid = more if "--study" in more or "--dry-run" in more else (*account(clinic), *more)
-        arguments = ("f.json", "february.parquet", "--batch", batch, "--epsilon", epsilon)
+        arguments = ("f.json", f"{batch}.parquet", "--batch", batch, "--epsilon", epsilon)
         return run("update", *arguments, *paid, code=code)
 
     return invoke
@@ -84,7 +86,7 @@ def test_updates_that_do_not_fit_are_refused_and_neither_charge_nor_write(
     assert "greater than 0" in update("--yes", epsilon="0", code=2).stderr
     assert "nobody can be asked: add --yes" in update(code=2).stderr
     assert "Choose one" in update("--study", "--dry-run", code=2).stderr
-    source = ("february.parquet", "--batch", "b", "--epsilon", "1", *account(clinic), "--yes")
+    source = ("b.parquet", "--batch", "b", "--epsilon", "1", *account(clinic), "--yes")
     train("--study", "--output", "tree.json")
     assert "is a single tree" in run("update", "tree.json", *source, code=2).stderr
     chosen = ("--param", "attributes=smokes,home", "--trees", "2", "--study")
@@ -98,7 +100,7 @@ def test_updates_that_do_not_fit_are_refused_and_neither_charge_nor_write(
 
 
 def test_a_forest_of_parts_is_updated_by_its_parts(train, update, clinic):
-    pq.write_table(pa.table(patients(300)), clinic / "february.parquet")
+    pq.write_table(pa.table(patients(300)), clinic / "2026-02.parquet")
     parted = ("--param", "parts=home", "--param", "height=1")
     train(*parted, *first(clinic), "--batch", "2026-01", "--output", "f.json", learner="rdt")
     update("--yes")
@@ -126,7 +128,7 @@ def test_a_model_that_changed_meanwhile_is_not_overwritten(grown, update, clinic
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_update_leaves_the_charge_and_the_old_model(grown, clinic, sent):
     before = grown.read_bytes()
-    arguments = ["f.json", "february.parquet", "--batch", "2026-02", "--epsilon", "600", "--yes"]
+    arguments = ["f.json", "2026-02.parquet", "--batch", "2026-02", "--epsilon", "600", "--yes"]
     with open_ledger(clinic / "book") as ledger:
         child = subprocess.Popen(
             [sys.executable, "-c", SLOW, "update", *arguments, *account(clinic)],

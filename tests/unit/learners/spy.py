@@ -13,12 +13,16 @@ from bocage.engine.reference import ReferenceEngine
 from bocage.learners import DPDF, DiffPC45, DiffPID3, PrivateID3, SulqID3
 from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.plan import Cells
+from bocage.private.additive import AdditiveFit
+from bocage.private.agreeing import AgreeingCounts
 from bocage.private.choose import Choose
+from bocage.private.comparison import BestModel
 from bocage.private.criteria import Doubled
 from bocage.private.desk import LiveDesk
 from bocage.private.either import OneOf
 from bocage.private.ensemble import Ensemble
 from bocage.private.histograms import Histograms
+from bocage.private.mending import Mending
 from bocage.private.paths import CountsOfEach, ModeOfEach
 from bocage.private.points import DrawnPoints
 from bocage.private.query import Fit, Query, Terms
@@ -36,7 +40,7 @@ class Recorder:
     name = "recorder"
 
     def __init__(self, inner):
-        self.inner, self.scales, self.rates = inner, [], []
+        self.inner, self.scales, self.rates, self.bodies = inner, [], [], []
 
     def laplace(self, scale, size):
         self.scales.append(scale)
@@ -49,6 +53,10 @@ class Recorder:
     def walk(self, walk, rate, total):
         self.rates.append(rate)
         return self.inner.walk(walk, rate, total)
+
+    def perturb(self, bodies):
+        self.bodies = list(bodies)  # the last ones: before them came what the query rehearsed
+        return self.inner.perturb(bodies)
 
     def forget(self):
         scales, rates, self.scales, self.rates = self.scales, self.rates, [], []
@@ -79,9 +87,20 @@ class Draw:
     cells: Cells
     scales: list[Fraction]
     rates: list[Fraction]
+    bodies: list = field(default_factory=list)
 
     def used(self, cell, terms):
         """Epsilon that this question used on the records of one cell."""
+        if isinstance(self.query, AgreeingCounts):  # every label has noise of its own
+            labels = 1 if self.query.label is None else terms.schema[self.query.label].cells
+            return sum(body.rate for body in self.bodies) * terms.steps / labels
+        if isinstance(self.query, AdditiveFit):  # of two labels
+            return sum(body.rate for body in self.bodies) * terms.steps
+        if isinstance(self.query, Mending):
+            return sum(self.rates) * terms.steps
+        if isinstance(self.query, BestModel):
+            unit = 100 if self.query.forgiven else 1
+            return self.rates[-1] * unit * terms.steps
         if isinstance(self.query, Choose):
             criterion = self.query.criterion
             true = criterion.criterion if isinstance(criterion, Doubled) else criterion
@@ -112,14 +131,16 @@ class SpyDesk(LiveDesk):
         result = super().draw(query, place, account, finish)
         scales, rates = self.noise.forget()
         rates = rates[-place.cells.count :]  # before them came what the query rehearsed
-        self.draws.append(Draw(query, place.cells, scales, rates))
+        self.draws.append(Draw(query, place.cells, scales, rates, self.noise.bodies))
         return result
 
     def fit(self, fit, place, account):
         result = super().fit(fit, place, account)
         scales, rates = self.noise.forget()
-        cells = getattr(fit, "cells", place.cells)
-        self.draws.append(Draw(fit, cells, scales, rates[-cells.count :]))
+        own = getattr(fit, "cells", None)
+        cells = own if isinstance(own, Cells) else place.cells
+        most = len(fit.each) if isinstance(fit, Mending) else cells.count
+        self.draws.append(Draw(fit, cells, scales, rates[-most:], self.noise.bodies))
         return result
 
     def used_by(self, record):

@@ -22,6 +22,7 @@ from bocage.private.desk import LiveDesk
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Categorical, Numeric, Schema
+from models import certificate_of
 from private.noises import SilentNoise
 
 SCHEMA = Schema(
@@ -266,7 +267,7 @@ def test_every_share_of_the_fit_is_used_if_tables_are_drawn():
     )
     level = PrivateTable(desk, MemoryAccount.of(Epsilon.of(8)), WHOLE).reserve(8, "tables")
     learner = Additive()
-    certificate = learner.certificate(level, learner.plan(RIDDLE, 8))
+    certificate = certificate_of(RIDDLE)
     counts = np.array([3000, 3000])
     learner.tables(level, counts, Epsilon.of(8), certificate, deviation=1.0)
     assert str(level.remaining()) == "0"

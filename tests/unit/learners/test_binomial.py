@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
@@ -29,6 +29,8 @@ def test_quinlans_example_with_an_error():
     share=st.floats(0, 1),
     confidence=st.sampled_from([0.5, 0.25, 0.1, 0.01]),
 )
+@example(cases=0.01, share=1 - 2**-53, confidence=0.5)  # the rate is 1 to all digits
+@example(cases=1.0, share=1 - 1e-12, confidence=0.01)
 def test_upper_error_rate_equals_scipy(cases, share, confidence):
     errors = cases * share
     exact = beta.ppf(1 - confidence, errors + 1, cases - errors) if errors < cases else 1.0

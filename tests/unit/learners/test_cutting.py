@@ -19,6 +19,7 @@ from bocage.private.desk import LiveDesk
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Categorical, Numeric, Schema
+from models import certificate_of
 from private.noises import SilentNoise
 
 SCHEMA = Schema(
@@ -122,7 +123,7 @@ def test_a_learner_sees_what_lies_in_a_small_part_of_the_range(learner):
 )
 def test_every_share_is_used_if_cells_and_pairs_are_chosen(learner, known):
     level = level_of(incomes(), 8)
-    certificate = learner.certificate(level, learner.plan(SCHEMA, 8))
+    certificate = certificate_of(SCHEMA)
     rest = {"counts": np.array([ROWS // 2, ROWS // 2]), "epsilon": Epsilon.of(8), **known}
     model = learner.tables(level, certificate=certificate, **rest)
     assert str(level.remaining()) == "0"

@@ -154,7 +154,10 @@ def test_the_paper_s_local_sensitivity_issues_no_epsilon():
         assert forest.certificate.epsilon is None
         assert all(tree.certificate.epsilon is None for tree in forest.trees)
         assert "NO PRIVACY IS GUARANTEED" in forest.certificate.statement()
-        assert forest.certificate.mechanisms == ("discrete Laplace", "exponential")
+        assert forest.certificate.mechanisms == (
+            "discrete Laplace",
+            "exponential with local sensitivity",
+        )
 
 
 def test_sound_learners_issue_the_epsilon_that_they_were_given():

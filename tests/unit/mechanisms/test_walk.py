@@ -18,9 +18,9 @@ import pytest
 
 from bocage.errors import EpsilonError, NoiseError
 from bocage.mechanisms import OpenDPNoise, SystemNoise, Walked
-from bocage.mechanisms.acceptance import _exp, _product, accept
+from bocage.mechanisms.acceptance import UncoveredError, _exp, _product, accept
 from bocage.mechanisms.rng import RandomBits
-from bocage.mechanisms.walk import MARGIN, Steps, draw_walk
+from bocage.mechanisms.walk import MARGIN, Steps, _whole, draw_walk
 from bocage.private import needs
 from private.noises import SilentNoise
 
@@ -269,12 +269,44 @@ def test_the_coin_is_exact_for_integers_and_exponents_of_any_size(x, sign, share
     assert flips == [True, False]
 
 
-def test_the_coin_of_a_probability_above_one_always_falls_on_heads():
-    most = Places([], (1 << 64) - 1)
-    assert accept([5], [1], Fraction(1), most)
-    assert accept([1], [5], Fraction(-100_000), most)
-    assert not accept([1], [5], Fraction(100_000), Places([], 1))
+def test_a_probability_above_one_is_refused_before_the_coin_falls():
+    silent = Places([])  # no word of it is drawn
+    for above in (
+        ([5], [1], Fraction(1)),
+        ([1], [5], Fraction(-100_000)),
+        ([2**200 + 1], [2**200], Fraction(0)),
+        ([7, 3], [4, 5], Fraction(1, 10**9)),
+        ([1], [1], Fraction(-1, 10**90)),
+    ):
+        with pytest.raises(UncoveredError, match="claims less"):
+            accept(*above, silent)
+    most, least = Places([], (1 << 64) - 1), Places([], 1)
+    assert accept([7, 3], [3, 7], Fraction(0), most)
+    assert accept([1], [1], Fraction(1, 10**90), Places([], 1))
+    assert not accept([1], [5], Fraction(100_000), least)
     assert not accept([0], [5], Fraction(-1), Places([], 0))
+
+
+@pytest.mark.parametrize("wrong", [(0, 0, 0), (2, 1, 0), (0, 1, -9)])
+def test_a_proposal_with_wrong_weights_is_refused_or_draws_by_the_definition(wrong):
+    """Whatever the weights, there is no third way: T is refused if and only if a(T) exceeds 1."""
+    right = np.array([0.0, 1.0, 2.0])
+    total = float(np.logaddexp.reduce(right))
+    whole = _whole(np.array([wrong], np.float64), 52)[0]
+    for at, chance in enumerate(whole):
+        share = exp(Fraction(at)) * Fraction(int(whole.sum()), int(chance))
+        covered = share <= exp(Fraction(total) + MARGIN)
+
+        def walk(steps, at=at):
+            place = steps.choose(np.array(wrong, np.float64))
+            return Walked(place, place, (1, 1)) if place == at else Walked(place, -(10**6), (1, 1))
+
+        places = Places([int(whole[:at].sum())], 0)
+        if covered:
+            assert draw_walk(walk, Fraction(1), total, places) == at
+        else:
+            with pytest.raises(UncoveredError):
+                draw_walk(walk, Fraction(1), total, places)
 
 
 @pytest.mark.parametrize("exponent", [Fraction(10, 3), Fraction(-10, 3)])

@@ -82,3 +82,42 @@ def test_a_damaged_document_is_refused(change):
 )
 def test_the_statement_says_in_words_what_neighbors_are(adjacency, words):
     assert words in replace(CERTIFICATE, adjacency=adjacency).statement()
+
+
+RELEASED = replace(
+    CERTIFICATE,
+    plan=(
+        PlanLine(0, "count", "discrete Laplace", "0.25", rho="1/32"),
+        PlanLine(1, "split", "exponential", "0.25", 2, (1, 1), "1/64"),
+        PlanLine(1, "label", "permute and flip", "0.4", 1, (1, 2), "2/25"),
+    ),
+)
+
+
+def test_what_was_released_is_the_sum_in_sequence_and_the_maximum_of_parts():
+    assert str(RELEASED.used) == "0.65"
+    said = RELEASED.statement()
+    assert "The costs of all questions asked add up to epsilon = 0.65:" in said
+    assert "level 1 in part 1.2: label: 0.4 (permute and flip)" in said
+    assert "Charged was epsilon = 0.75, of which 0.65 was used" in said
+
+
+def test_no_certificate_lists_more_than_was_charged():
+    with pytest.raises(ModelError, match=r"claims epsilon=0\.6, .* add up to 0\.65"):
+        replace(RELEASED, epsilon="0.6")
+
+
+def test_the_lines_of_releases_survive_json_and_those_of_older_plans_read_as_they_did():
+    document = json.loads(json.dumps(RELEASED.to_dict()))
+    assert Certificate.from_dict(document) == RELEASED
+    assert document["plan"][1]["within"] == [1, 1]
+    for line in CERTIFICATE.to_dict()["plan"]:
+        assert set(line) == {"level", "question", "mechanism", "epsilon", "queries"}
+
+
+@pytest.mark.parametrize("change", [{"within": [1]}, {"within": [0, 1]}, {"rho": 1}, {"rho": "x"}])
+def test_a_damaged_line_is_refused(change):
+    document = RELEASED.to_dict()
+    document["plan"][0] |= change
+    with pytest.raises(ModelError):
+        Certificate.from_dict(document)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from bocage.model.files import parse
 from bocage.model.text import to_text
 from bocage.plan.splits import alone
 from bocage.schema import Categorical, Numeric
-from models import certificate_of, models, schema_of
+from models import any_models, certificate_of, models, schema_of
 
 SCHEMA = schema_of(Categorical("c", ("x", "y")), Numeric("n", 0, 9, step=1))
 
@@ -252,3 +253,14 @@ def test_one_value_against_the_rest_needs_the_second_version_and_nothing_else_do
     assert to_dict(grown.pruned([]))["version"] == 1
     assert "job is miller" in to_text(grown)
     assert "job is not miller" in to_text(grown)
+
+
+@settings(deadline=None, max_examples=30)
+@given(model=any_models())
+def test_a_list_of_releases_needs_the_fourth_version_and_nothing_else_does(model):
+    released = tuple(replace(line, rho="0", within=(1, 2)) for line in model.certificate.plan)
+    own = replace(model.certificate, plan=released, epsilon=None)
+    written = to_dict(replace(model, certificate=own))
+    assert written["version"] == 4
+    assert from_dict(written).certificate == own
+    assert to_dict(model)["version"] < 4

@@ -14,39 +14,9 @@ from bocage.private import certify, residuals
 from bocage.private.additive import GRID_BITS
 from bocage.private.cells import CellRows
 from bocage.private.certify import Problem, rounded_minimum
-from bocage.private.descent import Descent, to_float
 from bocage.private.design import Block, Design, calibrate
 from bocage.private.precise import PRECISE_BITS, precise_error, precise_residuals
-from bocage.schema import Categorical, Schema
-
-SCHEMA = Schema(
-    "t",
-    (Categorical("a", ("x", "y")), Categorical("b", ("p", "q", "r", "s"))),
-    Categorical("label", ("0", "1", "2", "3", "4")),
-)
-A, B = Block(("a",), (2,), (2,)), Block(("b",), (4,), (2, 4))
-EPSILON = Fraction(1)
-
-
-def problem(blocks, labels, rows=60, bits=56, seed=0):
-    """A table of that many rows, with real noise of which that many digits are drawn."""
-    rng = np.random.default_rng(seed)
-    lines = np.array(
-        [rng.integers(0, 2, rows), rng.integers(0, 4, rows), rng.integers(0, labels, rows)],
-        np.uint16,
-    )
-    names = dict.fromkeys(n for block in blocks for n in block.columns)
-    used = np.stack([*(lines["ab".index(n)] for n in names), lines[2]])
-    design = Design(tuple(blocks), labels)
-    calibration = calibrate(design, EPSILON, rows, 10)
-    prior = rng.integers(-900, 900, design.columns)
-    return Problem(
-        CellRows(lambda: iter([used]), design, SCHEMA),
-        design,
-        calibration,
-        prior,
-        Perturbation(calibration.bodies, RandomBits(), bits),
-    )
+from unit.private.fits import EPSILON, SCHEMA, A, B, at, problem, searcher
 
 
 def true_minimum(problem, digits=40):
@@ -255,10 +225,7 @@ def test_the_search_ends_on_a_sorted_table_as_on_any_other(labels, monkeypatch):
 @pytest.mark.parametrize("labels", [2, 3, 5])
 def test_the_precise_search_ends_wherever_it_begins(labels):
     one = problem([A, B], labels, rows=40)
-    noise = to_float(certify._middle(one), one.noise.bits + 1)
-    descent = Descent(one.rows, one.design, one.calibration, one.prior / 2.0**GRID_BITS, noise)
-    far = np.full((sum(one.design.sizes), one.design.columns), 30 << 120, object)
-    found = certify._precisely(one, descent, certify._balanced(far, one.design))
+    found = certify._surely(one, searcher(one), at(one, 30))
     assert found.tolist() == true_minimum(one)
 
 

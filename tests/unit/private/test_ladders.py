@@ -171,7 +171,7 @@ def test_what_cannot_be_drawn_is_refused_before_a_charge(monkeypatch):
     ):
         with pytest.raises(PlanError, match=words):
             draw(ladders)
-    with pytest.raises(PlanError, match="two labels"):
+    with pytest.raises(PlanError, match="2 to 1024 labels, not 1"):
         draw(Ladders(BLOCKS, 1, 1, 64), labels=1)
     with pytest.raises(PlanError, match="before it is split"):
         draw(Ladders(BLOCKS, 1, 1, 64), place=lambda all_: all_.split([("a", None)]).part([0])[0])

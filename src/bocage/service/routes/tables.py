@@ -51,6 +51,7 @@ def _document(service: Service, analyst: str, table: Registered, state: str) -> 
         name=table.name,
         batch=table.batch or None,
         ready=service.tables.is_ready(table.name),
+        moving=service.tables.is_moving(table.name),
         learners=list(LEARNERS) if table.schema.label else [],
         **facts,
         **_account(service, analyst, table, state),
