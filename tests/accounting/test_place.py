@@ -315,6 +315,58 @@ def test_a_mark_that_was_broken_off_is_taken_back_by_the_next_to_close(path):
         ledger.charge(ALICE, TENTH, "{}")
 
 
+KILLED = """
+import os, sys
+from bocage.accounting import Scope, open_ledger
+from bocage.accounting.file import LedgerFile
+from bocage.epsilon import Epsilon
+
+path, look = sys.argv[1], sys.argv[2] == "look"
+alice, tenth = Scope.table("people").analyst("alice"), Epsilon.of("0.1")
+run = LedgerFile.run
+
+def live(statements):
+    left = statements
+
+    def counted(self, connection, *sql):
+        nonlocal left
+        if not left:
+            os._exit(9)
+        left -= 1
+        return run(self, connection, *sql)
+
+    LedgerFile.run = counted
+    with open_ledger(path) as ledger:
+        for _ in range(2):
+            ledger.charge(alice, tenth, "{}")
+    os._exit(0)
+
+lives, before = 0, tenth
+while True:
+    if (child := os.fork()) == 0:
+        live(lives)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if look:
+        with open_ledger(path, check=False) as ledger:
+            assert ledger.verify().ok
+    with open_ledger(path) as ledger:
+        assert before <= ledger.spent(alice) <= before + tenth * 2
+        assert ledger.verify().ok
+        before = ledger.spent(alice)
+    if ended == 0:
+        break
+    assert ended == 9
+    lives += 1
+assert lives > 20
+"""
+
+
+@pytest.mark.parametrize("next_to_open", ["use", "look"])
+def test_who_is_killed_before_any_statement_leaves_a_ledger_that_opens(path, next_to_open):
+    command = [sys.executable, "-W", "ignore", "-c", KILLED, str(path), next_to_open]
+    subprocess.run(command, check=True, timeout=120)
+
+
 FORK = """
 import os, sys
 from bocage.accounting import Scope, open_ledger

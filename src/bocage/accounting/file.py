@@ -80,6 +80,7 @@ class LedgerFile(SQLiteStore):
                 ((application,),) = self.run(connection, "PRAGMA application_id", ())
                 ((version,),) = self.run(connection, "PRAGMA user_version", ())
                 names = {name for (name,) in self.run(connection, _NAMES, ())}
+                self._take_back(connection)
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
                 raise LedgerError(f"{self.path} is not a ledger.") from error
@@ -110,7 +111,7 @@ class LedgerFile(SQLiteStore):
                 self._require_place(place, connection)
             connection.log = _number(self._log)
         except BaseException:
-            connection.close()
+            self.let_go([connection])
             raise
         return connection
 
@@ -257,13 +258,20 @@ class LedgerFile(SQLiteStore):
         self.give_back(connection)
 
     def let_go(self, connections: list[Any]) -> None:
-        """SQLite removes the log with the last connection: it must have taken back the mark."""
-        if connections and self.version == FORMAT and not self._only_look:
-            with suppress(sqlite3.Error):
-                ((log,),) = self.run(connections[0], "SELECT log FROM identity", ())
-                if log:  # somebody was killed in between
-                    self.run(connections[0], _TAKE_BACK, ())
+        if connections:
+            self._take_back(connections[0])
         super().let_go(connections)
+
+    def _take_back(self, connection: Connection) -> None:
+        """Before a connection is closed: with the last one, SQLite removes the log.
+
+        A process that was killed in between has left the mark in the log as well. Where there is no
+        log, the mark stays: it says that one is lost.
+        """
+        with suppress(sqlite3.Error):  # an older format has no mark
+            marks = self.run(connection, "SELECT log FROM identity WHERE log <> 0", ())
+            if marks and _size(self._log) > _LOG_HEADER:
+                self.run(connection, _TAKE_BACK, ())
 
     def upgrade(self) -> None:
         if self.version == FORMAT or not os.access(self.path, os.W_OK):
