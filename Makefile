@@ -55,7 +55,7 @@ docs: .venv/dev.stamp ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict && echo "site/index.html is built."
 
 screenshots: .venv/dev.stamp system ## look at every page of the console: pictures go to out/screenshots
-	@$(BIN)/python tests/web/screenshots.py $(ARGS)
+	@$(BIN)/python tests/end_to_end/browser/screenshots.py $(ARGS)
 
 bench: .venv/dev.stamp system ## measure against the peers; the table goes to out/bench.md
 	@$(BIN)/python benchmarks/run.py $(ARGS)

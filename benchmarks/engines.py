@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bocage.engine.counting import workers
+from bocage.engine.codes.counting import workers
 from bocage.engine.duckdb import DuckDBEngine
 from bocage.engine.memory import MemoryEngine
 from bocage.plan import Cells, Cut, Question

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from bocage.epsilon import Epsilon
 from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.plan import ALWAYS, Cells, Tally
-from bocage.private.amount import Average
 from bocage.private.quantile import Quantile
 from bocage.private.query import Place, Terms
+from bocage.private.sums import Average
 from bocage.schema import Numeric, Schema
 
 COLUMN = Numeric("x", lower=0, upper=1023, step=1)

@@ -18,7 +18,7 @@ from bocage.accounting import MemoryAccount
 from bocage.engine.duckdb import DuckDBEngine
 from bocage.epsilon import Epsilon
 from bocage.mechanisms import Adjacency, SystemNoise
-from bocage.private.desk import LiveDesk
+from bocage.private.executor import LiveExecutor
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Categorical, Numeric, Schema
@@ -56,8 +56,8 @@ def run() -> list[dict[str, Any]]:
 
 
 def _table(engine: DuckDBEngine) -> PrivateTable:
-    desk = LiveDesk(Terms(SCHEMA, Adjacency.ADD_REMOVE), engine, SystemNoise())
-    return PrivateTable(desk, MemoryAccount.of(Epsilon.of(10**6)), WHOLE)
+    executor = LiveExecutor(Terms(SCHEMA, Adjacency.ADD_REMOVE), engine, SystemNoise())
+    return PrivateTable(executor, MemoryAccount.of(Epsilon.of(10**6)), WHOLE)
 
 
 def _milliseconds(questions: dict[str, Callable[[], Any]]) -> dict[str, float]:

@@ -20,18 +20,18 @@ import pyarrow.parquet as pq
 
 from bocage.accounting import MemoryAccount
 from bocage.engine.base import Engine
-from bocage.engine.counting import workers
+from bocage.engine.codes.counting import workers
 from bocage.engine.duckdb import DuckDBEngine
 from bocage.engine.memory import MemoryEngine
-from bocage.engine.moments import Moment
+from bocage.engine.versions import Moment
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.learners import RandomTrees
-from bocage.learners.structure import Structure, random_structure
+from bocage.learners.papers.structure import Structure, random_structure
 from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.model import Forest
 from bocage.plan import Question
 from bocage.private import PrivateTable
-from bocage.private.desk import LiveDesk
+from bocage.private.executor import LiveExecutor
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE
 from bocage.schema import Categorical, Schema
@@ -90,8 +90,10 @@ def _table(codes: np.ndarray, label: np.ndarray, schema: Schema) -> pa.Table:
 
 
 def _private(engine: Engine, schema: Schema) -> PrivateTable:
-    desk = LiveDesk(Terms(schema, Adjacency.ADD_REMOVE), engine, SystemNoise(), has_ledger=False)
-    return PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), WHOLE)
+    executor = LiveExecutor(
+        Terms(schema, Adjacency.ADD_REMOVE), engine, SystemNoise(), has_ledger=False
+    )
+    return PrivateTable(executor, MemoryAccount.of(Epsilon(LARGEST)), WHOLE)
 
 
 def _flat(structure: Structure) -> np.ndarray:

@@ -140,7 +140,13 @@ def test_every_engine_has_a_section():
 
 def test_every_mechanism_provider_and_criterion_is_explained():
     guide = (GUIDES / "mechanisms.md").read_text()
-    for module in ("laplace", "exponential", "permute_and_flip", "response", "walk"):
+    for module in (
+        "laplace",
+        "selection/exponential",
+        "selection/permute_and_flip",
+        "selection/by_rejection",
+        "randomized_response",
+    ):
         assert (ROOT / "src" / "bocage" / "mechanisms" / f"{module}.py").exists()
     for heading in (
         "Discrete Laplace",

@@ -15,10 +15,10 @@ from sklearn.tree import DecisionTreeClassifier
 from bocage.accounting import MemoryAccount
 from bocage.engine.sources import open_engine
 from bocage.epsilon import LARGEST, Epsilon
-from bocage.learners.binomial import upper_error_rate
+from bocage.learners.papers.binomial import upper_error_rate
 from bocage.mechanisms import Adjacency, Contest, Selection
 from bocage.private import PrivateTable
-from bocage.private.desk import LiveDesk
+from bocage.private.executor import LiveExecutor
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE
 from bocage.schema import Schema
@@ -51,8 +51,8 @@ def _best(contest: Contest) -> int:
 def without_noise(source: Any, schema: Schema) -> PrivateTable:
     """A table that answers exactly. For public data and baselines only."""
     terms = Terms(schema, Adjacency.ADD_REMOVE)
-    desk = LiveDesk(terms, open_engine(source, schema), SilentNoise(), has_ledger=False)
-    return PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), WHOLE)
+    executor = LiveExecutor(terms, open_engine(source, schema), SilentNoise(), has_ledger=False)
+    return PrivateTable(executor, MemoryAccount.of(Epsilon(LARGEST)), WHOLE)
 
 
 @dataclass(frozen=True)

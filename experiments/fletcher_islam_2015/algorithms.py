@@ -8,8 +8,8 @@ from typing import ClassVar
 from bocage.epsilon import Epsilon
 from bocage.learners import DPDF, DiffPID3, Learner, Plan, Progress
 from bocage.learners.base import label_of, quiet
-from bocage.learners.diffp_id3 import SPLIT
 from bocage.learners.frontier import Frontier
+from bocage.learners.papers.diffp_id3 import SPLIT
 from bocage.model import Forest
 from bocage.private import EpsilonLike, PrivateTable, Split
 

@@ -20,8 +20,8 @@ from experiments.jagannathan_2012.literal_id3 import LiteralID3, true_epsilon
 from bocage import Epsilon, Schema, study
 from bocage.learners import RandomTrees
 from bocage.learners.base import label_of
-from bocage.learners.sizing import arities, largest, paper_height, room
-from bocage.learners.structure import Structure, random_structure
+from bocage.learners.forest_size import arities, largest, paper_height, room
+from bocage.learners.papers.structure import Structure, random_structure
 from bocage.model import Forest
 from bocage.private import PrivateTable
 

@@ -18,7 +18,7 @@ from rich.progress import track
 from rich.table import Table as Shown
 
 from bocage import Epsilon, Schema
-from bocage.learners.sizing import paper_height, shape
+from bocage.learners.forest_size import paper_height, shape
 from bocage.schema import Categorical, Numeric
 
 DOMAINS = {  # numbers of values, and of labels

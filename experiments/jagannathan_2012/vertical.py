@@ -25,7 +25,7 @@ from experiments.jagannathan_2012.forests import (
 )
 
 from bocage import Epsilon, study
-from bocage.learners.sizing import paper_height
+from bocage.learners.forest_size import paper_height
 from bocage.model import Forest
 
 WHOLE, LOW = "whole table", "whole table, height 4"

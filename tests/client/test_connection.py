@@ -50,7 +50,7 @@ def test_a_kept_partition_is_found_again_and_still_costs_its_maximum(connection,
     assert str(found["Nice"].spent()) == str(found["Lyon"].spent()) == "2"
     assert str(found["Paris"].spent()) == "0"
     assert found.partition("sex").noisy_count(1).keys[0] == "Paris / F"
-    assert [step["op"] for step in found["Nice"]._desk.plan] == ["handle", "part"]
+    assert [step["op"] for step in found["Nice"]._executor.plan] == ["handle", "part"]
     with bocage.connect(owner.url, owner.analyst("eve")) as other, pytest.raises(NotFound):
         other.partition(handle)
 

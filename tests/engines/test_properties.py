@@ -10,7 +10,7 @@ from makers_local import numpy
 
 def test_every_tally_equals_the_reference(maker, request):
     if maker is numpy:
-        pytest.skip("the reference itself: tests/unit/engine/test_reference.py counts by hand")
+        pytest.skip("the reference itself: tests/engine/test_reference.py counts by hand")
     # Tables are small but nested deep; generating them is what takes the time.
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
 

@@ -23,7 +23,7 @@ from bocage.epsilon import LARGEST, Epsilon
 from bocage.learners import DPDF
 from bocage.mechanisms import Adjacency
 from bocage.private import PrivateTable
-from bocage.private.desk import LiveDesk
+from bocage.private.executor import LiveExecutor
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE
 from private.tables import TENNIS, WEATHER
@@ -96,10 +96,10 @@ class Recorder(SilentNoise):
 def test_diffpid3_as_run_selects_by_the_normalized_index_with_sensitivity_one_half():
     """The exponent is ε G / (2 · 0.5) = ε G."""
     noise = Recorder()
-    desk = LiveDesk(
+    executor = LiveExecutor(
         Terms(TENNIS, Adjacency.ADD_REMOVE), open_engine(WEATHER, TENNIS), noise, has_ledger=False
     )
-    table = PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), WHOLE)
+    table = PrivateTable(executor, MemoryAccount.of(Epsilon(LARGEST)), WHOLE)
     DiffPID3AsRun(1, "gini", "exponential", printed=True).fit(table, 4000)
     (root,) = noise.contests
     exponents = root.scores * float(root.rate)

@@ -28,7 +28,7 @@ from experiments.jagannathan_2012.vertical import HONEST, PRINTED, WHOLE, union
 
 from bocage import Epsilon, study
 from bocage.learners import RandomTrees
-from bocage.learners.sizing import paper_height
+from bocage.learners.forest_size import paper_height
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from bocage.engine.sources import open_engine
 from bocage.epsilon import Epsilon
 from bocage.mechanisms import Adjacency
 from bocage.parties import Contribution, Signer, plan_columns, plan_rows
-from bocage.private.desk import LiveDesk
+from bocage.private.executor import LiveExecutor
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Categorical, Numeric, Schema
@@ -51,9 +51,9 @@ def opened(source, schema, ledger, *, noise=None, adjacency=Adjacency.ADD_REMOVE
     engine = open_engine(source, schema)
     book = open_ledger(ledger, create=True)
     scope = book.analyst(book.table(schema.name, Epsilon.of(2)), "parties", Epsilon.of(budget))
-    desk = LiveDesk(Terms(schema, adjacency), engine, noise or SilentNoise())
+    executor = LiveExecutor(Terms(schema, adjacency), engine, noise or SilentNoise())
     try:
-        yield PrivateTable(desk, LedgerAccount(book, scope), WHOLE)
+        yield PrivateTable(executor, LedgerAccount(book, scope), WHOLE)
     finally:
         engine.close()
         book.close()

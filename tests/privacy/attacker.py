@@ -31,12 +31,12 @@ from bocage.errors import BocageError, LedgerError
 from bocage.learners import DPDF, DiffPID3, PrivateID3, RandomTrees, SulqID3
 from bocage.mechanisms import Adjacency, Selection
 from bocage.plan import OUTSIDE, Branch, Cells
-from bocage.private.ensemble import Ensemble
 from bocage.private.owner import Declared, ProtectedTable
 from bocage.private.query import Terms
 from bocage.private.table import PrivateTable
+from bocage.private.tables.ensemble import Ensemble
 from bocage.schema import Schema
-from privacy.bench import EVERY_ROW, Book, Source, Watched, WatchedDesk, WatchedNoise
+from privacy.bench import EVERY_ROW, Book, Source, Watched, WatchedExecutor, WatchedNoise
 
 DOCUMENT = {
     "name": "t",
@@ -157,10 +157,10 @@ class Bench(RuleBasedStateMachine):
         return multiple(*(self.change_the_schema(one, "ann") for one in SCHEMAS))
 
     def _open(self, one, adjacency):
-        desk = WatchedDesk(
+        executor = WatchedExecutor(
             Terms(one, adjacency), Watched(self.source, one), self.noise, book=self.book
         )
-        return ProtectedTable(desk, self.ledger, MOST)
+        return ProtectedTable(executor, self.ledger, MOST)
 
     @rule(one=st.sampled_from(SCHEMAS), name=ANALYSTS, target=tables)
     def change_the_schema(self, one, name):
@@ -194,12 +194,12 @@ class Bench(RuleBasedStateMachine):
 
     def begin_to_ask(self, name):
         table = self.opened.analyst(name, MOST)
-        terms, scope = table._desk.terms, table._account.scope
+        terms, scope = table._executor.terms, table._account.scope
 
         def declare(version):  # to the ledger as it is open now
             Declared(self.ledger, Scope(scope.path[:1]), terms)(version)
 
-        watched = replace(table._desk, analyst=name, declare=declare)
+        watched = replace(table._executor, analyst=name, declare=declare)
         return PrivateTable(watched, Reopened(self, scope), table._place)
 
     def _try(self, one, work):

@@ -15,14 +15,14 @@ from itertools import product
 
 import numpy as np
 
-from bocage.engine.moments import Through
 from bocage.engine.reference import ReferenceEngine
+from bocage.engine.versions import Through
 from bocage.epsilon import Epsilon
 from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.plan import Question
 from bocage.private.choose import Choose
 from bocage.private.count import Count
-from bocage.private.desk import LiveDesk
+from bocage.private.executor import LiveExecutor
 from bocage.private.query import Place, Query
 from bocage.schema import Schema
 
@@ -244,7 +244,7 @@ def _worst(adjacency, losses):
 
 
 @dataclass(frozen=True)
-class WatchedDesk(LiveDesk):
+class WatchedExecutor(LiveExecutor):
     """Enters every draw and every reservation in the book of the bench."""
 
     book: Book = field(default=None, kw_only=True, compare=False, repr=False)

@@ -14,10 +14,10 @@ import pytest
 from scipy import stats
 
 from bocage.mechanisms import Agreeing, SystemNoise, Tables
-from bocage.private.additive import GRID_BITS
-from bocage.private.cells import CellRows
-from bocage.private.certify import Problem, rounded_minimum
-from bocage.private.design import Block, Design, calibrate
+from bocage.private.objective.fit import GRID_BITS
+from bocage.private.objective.rounding import Problem, rounded_minimum
+from bocage.private.term_rows import CellRows
+from bocage.private.terms import Block, Design, calibrate
 from bocage.schema import Categorical, Schema
 
 SCHEMA = Schema(

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import Phase
 
 from bocage.accounting.declaration import Declaration
-from bocage.private import desk
-from bocage.private.agreeing import AgreeingCounts
-from bocage.private.desk import LiveDesk
+from bocage.private import executor
+from bocage.private.executor import LiveExecutor
 from bocage.private.level import Level
 from bocage.private.partition import PrivatePartition
+from bocage.private.tables.consistent_counts import AgreeingCounts
 from privacy.attacker import search
 from privacy.bench import Watched
 
@@ -48,7 +48,10 @@ def groups_by_their_keys(patch):
         partition = self._account.partition("groups")
         return {
             key: Level(
-                self._desk, partition.part(key), self._place.where, self._place.cells.only(cells)
+                self._executor,
+                partition.part(key),
+                self._place.where,
+                self._place.cells.only(cells),
             )
             for key, cells in groups.items()
             if cells
@@ -59,21 +62,21 @@ def groups_by_their_keys(patch):
 
 def forgetting(which):
     def forget(patch):
-        digest = desk.digest
+        digest = executor.digest
 
         def shorter(facts):
             if isinstance(facts, list):
                 facts = [fact for i, fact in enumerate(facts) if i != which]
             return digest(facts)
 
-        patch.setattr(desk, "digest", shorter)
+        patch.setattr(executor, "digest", shorter)
 
     return forget
 
 
 def moving_rows_with_a_version(patch):
     """Rows that can change at any moment shared a maximum."""
-    patch.setattr(desk, "version_of", lambda engine, account: "one for all moments")
+    patch.setattr(executor, "version_of", lambda engine, account: "one for all moments")
 
 
 def reservations_that_read_on(patch):
@@ -102,7 +105,7 @@ def once_and_again(patch):
             body = finish(self._shielded(query, place, query.draw, now.engine), number)
             return now.payer.store_answer(key, body, number)
 
-    patch.setattr(LiveDesk, "once", once)
+    patch.setattr(LiveExecutor, "once", once)
 
 
 DEFECTS = {

@@ -14,15 +14,16 @@ from itertools import combinations, combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from bocage.learners import Bayes, bayes
-from bocage.learners.bayes import CHOICE, PAIRS, SINGLES
+from bocage.learners import Bayes
+from bocage.learners.bayes import learner
+from bocage.learners.bayes.learner import CHOICE, PAIRS, SINGLES
 from bocage.mechanisms import (
     Adjacency,
     permute_and_flip_probabilities,
     privacy_loss,
 )
-from bocage.private.agreeing import AgreeingCounts
-from bocage.private.shares import groups_of
+from bocage.private.noise_shares import groups_of
+from bocage.private.tables.consistent_counts import AgreeingCounts
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentRecordingNoise
 from private.tables import table
@@ -89,8 +90,8 @@ def test_all_tables_of_single_attributes_lose_their_share_and_no_more(
     monkeypatch, exact, adjacency, choice
 ):
     """Where there is no choice between models, its share is theirs."""
-    monkeypatch.setattr(bayes, "TOLD_APART", 0 if choice else 10**9)
-    monkeypatch.setattr(bayes, "FEEDS", 1e-9)  # few records do for all attributes
+    monkeypatch.setattr(learner, "TOLD_APART", 0 if choice else 10**9)
+    monkeypatch.setattr(learner, "FEEDS", 1e-9)  # few records do for all attributes
     plan, largest = Bayes(pairs=False).plan(TINY, 1), Fraction(0)
     share = plan.share(0, SINGLES).fraction
     if not choice:

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from bocage.epsilon import Epsilon
-from bocage.learners.counting import cells_of
-from bocage.learners.cutting import count_spreads
+from bocage.learners.discretization import count_spreads
+from bocage.learners.noisy_tables import cells_of
 from bocage.mechanisms import Adjacency
-from bocage.private.agreeing import AgreeingCounts
-from bocage.private.ensemble import Ensemble
 from bocage.private.level import Level
+from bocage.private.tables.consistent_counts import AgreeingCounts
+from bocage.private.tables.ensemble import Ensemble
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentRecordingNoise
 from private.tables import table

@@ -30,11 +30,11 @@ from bocage.mechanisms import (
     permute_and_flip_probabilities,
 )
 from bocage.private.count import Count
-from bocage.private.desk import LiveDesk
-from bocage.private.ensemble import Ensemble
+from bocage.private.executor import LiveExecutor
+from bocage.private.joint.scorecard.counts import ScoredCounts
 from bocage.private.query import Terms
-from bocage.private.scored import ScoredCounts
 from bocage.private.table import WHOLE, PrivateTable
+from bocage.private.tables.ensemble import Ensemble
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentNoise
 
@@ -133,7 +133,7 @@ class ScriptedSteps:
 
 
 @dataclass(frozen=True)
-class ScriptedDesk(LiveDesk):
+class ScriptedExecutor(LiveExecutor):
     """Shows the script the exact counts, which a noise provider never sees."""
 
     def draw(self, query, place, account, finish):
@@ -163,8 +163,10 @@ class ScriptedDesk(LiveDesk):
 def fit(learner, schema, rows, noise, *, epsilon=EPSILON, adjacency="add_remove"):
     columns = {c.name: [row[i] for row in rows] for i, c in enumerate(schema)}
     engine = ReferenceEngine(columns, schema)
-    desk = ScriptedDesk(Terms(schema, Adjacency(adjacency)), engine, noise, has_ledger=False)
-    learner.fit(PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), WHOLE), epsilon)
+    executor = ScriptedExecutor(
+        Terms(schema, Adjacency(adjacency)), engine, noise, has_ledger=False
+    )
+    learner.fit(PrivateTable(executor, MemoryAccount.of(Epsilon(LARGEST)), WHOLE), epsilon)
 
 
 def log_probability(learner, schema, rows, lines, **options):
@@ -336,12 +338,12 @@ def test_the_global_sensitivity_keeps_to_epsilon_on_the_same_tables(size):
 def test_the_local_sensitivity_is_refused_where_a_ledger_is_kept():
     schema, _, rows = mushrooms(3)
     columns = {c.name: [row[i] for row in rows] for i, c in enumerate(schema)}
-    desk = LiveDesk(
+    executor = LiveExecutor(
         Terms(schema, Adjacency.ADD_REMOVE), ReferenceEngine(columns, schema), Script(())
     )
     account = MemoryAccount.of(Epsilon.of(1))
     with pytest.raises(RefusedVariant):
-        DPDF(1, sensitivity="local").fit(PrivateTable(desk, account, WHOLE), 1)
-    level = PrivateTable(desk, account, WHOLE).reserve(1, "{}")
+        DPDF(1, sensitivity="local").fit(PrivateTable(executor, account, WHOLE), 1)
+    level = PrivateTable(executor, account, WHOLE).reserve(1, "{}")
     with pytest.raises(RefusedVariant):  # and by the layer itself, whoever asks
         level.choose_with_local_sensitivity([()], "c", [1], Epsilon.of(1))

@@ -17,17 +17,18 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Adjacency
 from bocage.model import AdditiveModel, Term
-from bocage.private import Block, together
-from bocage.private import mending as module
-from bocage.private.desk import LiveDesk
-from bocage.private.mending import Mending
+from bocage.private import Block
+from bocage.private.executor import LiveExecutor
+from bocage.private.objective import boosting as module
+from bocage.private.objective import interactions
+from bocage.private.objective.boosting import Mending
+from bocage.private.objective.margins import mended
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
-from bocage.private.verdicts import mended
 from bocage.schema import Categorical, Numeric, Schema
 from models import certificate_of
+from private.joint.tree.test_sampler import every_walk
 from private.noises import SilentNoise
-from unit.private.test_trees import every_walk
 
 BLOCKS = (Block(("a",), (2,), (2,)), Block(("n",), (2,), (2,)), Block(("b",), (2,), (2,)))
 NAMES = ("a", "b", "n", "label")
@@ -100,8 +101,8 @@ def mend(
     """What is drawn by the largest weights, and what was proposed."""
     noise, schema = Listening(), model.schema
     engine = MemoryEngine(columns_of(schema, records), schema)
-    desk = LiveDesk(Terms(schema, adjacency), engine, noise)
-    level = PrivateTable(desk, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(10, "mends")
+    executor = LiveExecutor(Terms(schema, adjacency), engine, noise)
+    level = PrivateTable(executor, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(10, "mends")
     drawn = level.mends(model, blocks, columns, cells, [Epsilon.of(one) for one in each])
     return drawn, noise.proposals
 
@@ -147,7 +148,7 @@ def test_the_next_table_stands_on_those_before():
 @pytest.mark.parametrize("labels", [2, 3])
 def test_three_columns_together_are_found_and_counted_right(labels, group, monkeypatch):
     """Whether an odd number of three conditions holds: no two of them say anything."""
-    monkeypatch.setattr(together, "GROUP", group)
+    monkeypatch.setattr(interactions, "GROUP", group)
     model = model_of(schema_of(labels))
     records = 5 * [(a, b, n, a ^ b ^ (n >= 2)) for a in (0, 1) for b in (0, 1) for n in range(4)]
     records += [(0, 0, 0, labels - 1)]  # an odd number of rows
@@ -303,8 +304,8 @@ def test_what_cannot_be_mended_is_refused_before_a_charge():
     schema = schema_of(2)
     model, one = model_of(schema), [Epsilon.of(1)]
     engine = MemoryEngine(columns_of(schema, []), schema)
-    desk = LiveDesk(Terms(schema, Adjacency.ADD_REMOVE), engine, SilentNoise())
-    level = PrivateTable(desk, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(10, "mends")
+    executor = LiveExecutor(Terms(schema, Adjacency.ADD_REMOVE), engine, SilentNoise())
+    level = PrivateTable(executor, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(10, "mends")
 
     def refused(words, model=model, *, blocks=BLOCKS, columns=2, cells=8, each=one):
         with pytest.raises(PlanError, match=words):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bocage.learners import PointSystem, ReadableTree
-from bocage.private import points
+from bocage.private.joint.scorecard import sampler
 from bocage.schema import Categorical, Schema
 from privacy.test_learners_loss import CLASS, EPSILON, NOMINAL, SLACK, scripts, worst_loss
 
@@ -15,7 +15,7 @@ ONE = Schema("one", (Categorical("a", ("u", "v")),), CLASS)
 @pytest.fixture(autouse=True)
 def _no_ladders(monkeypatch):
     """They are enumerated elsewhere."""
-    monkeypatch.setattr("bocage.learners.laddering.SIZES", ())
+    monkeypatch.setattr("bocage.learners.score.ordinal_rule.SIZES", ())
 
 
 def test_points_with_counted_rows_lose_epsilon_and_no_more():
@@ -41,11 +41,11 @@ def test_points_drawn_with_their_rate_lose_epsilon_and_no_more():
 
 
 def test_points_drawn_with_twice_the_rate_are_caught(monkeypatch):
-    own = points.DrawnPoints.proposal
+    own = sampler.DrawnPoints.proposal
 
     def hasty(self, read, terms):
         walk, rate, total = own(self, read, terms)
         return walk, 2 * rate, total
 
-    monkeypatch.setattr(points.DrawnPoints, "proposal", hasty)
+    monkeypatch.setattr(sampler.DrawnPoints, "proposal", hasty)
     assert worst_loss(PointSystem(), ONE, most=1) > EPSILON + SLACK

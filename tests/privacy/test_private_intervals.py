@@ -20,11 +20,11 @@ from scipy.stats import binom
 from bocage.epsilon import Epsilon
 from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.plan import ALWAYS, Cells, Tally
-from bocage.private.amount import Average, Sum
 from bocage.private.count import Count
 from bocage.private.intervals import tail, weighted_reach
 from bocage.private.quantile import Quantile
 from bocage.private.query import Place, Terms
+from bocage.private.sums import Average, Sum
 from bocage.schema import Numeric, Schema
 
 TIMES = 4000

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bocage.learners import ReadableTree
-from bocage.private.ground import Ground
+from bocage.private.joint.tree.space import Ground
 from bocage.schema import Categorical, Numeric, Schema
 from privacy.test_learners_loss import (
     CLASS,
@@ -30,7 +30,7 @@ GRID = Schema("grid", (Numeric("x", lower=0, upper=3, step=1),), CLASS)
 @pytest.fixture(autouse=True)
 def _trees_alone(monkeypatch):
     """Ladders are enumerated elsewhere."""
-    monkeypatch.setattr("bocage.learners.laddering.SIZES", ())
+    monkeypatch.setattr("bocage.learners.score.ordinal_rule.SIZES", ())
 
 
 def test_a_drawn_tree_with_counted_rows_loses_epsilon_and_no_more():
@@ -69,7 +69,9 @@ def test_drawn_neighbors_that_replace_a_record_lose_epsilon_and_no_more():
 
 
 def test_trees_drawn_below_a_chosen_split_lose_epsilon_and_no_more(monkeypatch):
-    monkeypatch.setattr("bocage.learners.drawing.WORK", 5000)  # two of three columns at once
+    monkeypatch.setattr(
+        "bocage.learners.readable.lower_levels.WORK", 5000
+    )  # two of three columns at once
     three = Schema("three", tuple(Categorical(name, ("u", "v")) for name in "abd"), CLASS)
     learner = ReadableTree(rows=130)  # room for eight leaves
     told = [some_script(learner, three, Random(seed)) for seed in range(60)]  # noqa: S311
@@ -106,7 +108,7 @@ class Hasty(Ground):
 
 
 def test_trees_drawn_with_twice_the_rate_are_caught(monkeypatch):
-    monkeypatch.setattr("bocage.private.trees.Ground", Hasty)
+    monkeypatch.setattr("bocage.private.joint.tree.sampler.Ground", Hasty)
     assert worst_loss(ReadableTree(rows=1), NOMINAL, most=2, once=True) > EPSILON + 0.05
 
 

@@ -16,12 +16,12 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Adjacency
 from bocage.plan import OUTSIDE, Branch, Cells, Cut
-from bocage.private import agreeing
-from bocage.private.agreeing import MOST_CELLS, AgreeingCounts
-from bocage.private.design import Block, Design
+from bocage.private.joint.scorecard.family import Sheet
 from bocage.private.query import Place
-from bocage.private.systems import Sheet
 from bocage.private.table import WHOLE
+from bocage.private.tables import consistent_counts
+from bocage.private.tables.consistent_counts import MOST_CELLS, AgreeingCounts
+from bocage.private.terms import Block, Design
 from bocage.schema import Categorical, Numeric, Schema
 from privacy.probing import carried, directions, loss
 from private.noises import SilentNoise
@@ -109,7 +109,7 @@ def test_tables_of_any_routers_lose_epsilon_at_most(kind, label, adjacency):
 
 
 def test_the_check_finds_tables_that_are_drawn_without_a_cell_for_rows_outside(monkeypatch):
-    monkeypatch.setattr(agreeing, "leaves_rows_outside", lambda _: False)
+    monkeypatch.setattr(consistent_counts, "leaves_rows_outside", lambda _: False)
     covering = Cells((Branch("a", (~0, ~1, ~1)),), 2)
     partly = Cells((Branch("a", (~0, ~1, OUTSIDE)),), 2)
     assert worst(tables_of([covering, partly])) == np.inf
@@ -158,7 +158,7 @@ def test_counts_lose_epsilon_at_most_where_rows_are_outside(ask, adjacency):
 def test_the_check_finds_a_count_that_is_the_rest_of_a_total():
     def rest(private):
         counts = private.reserve(1, "rest").totals(ONE)
-        exact = len(private._desk.engine._codes["a"])
+        exact = len(private._executor.engine._codes["a"])
         return [counts, exact - counts]
 
     assert worst(rest) == np.inf

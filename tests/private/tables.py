@@ -6,7 +6,7 @@ from bocage.accounting import MemoryAccount
 from bocage.engine.reference import ReferenceEngine
 from bocage.epsilon import Epsilon
 from bocage.mechanisms import Adjacency
-from bocage.private.desk import LiveDesk
+from bocage.private.executor import LiveExecutor
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Categorical, Numeric, Schema
@@ -76,7 +76,7 @@ def table(
     account=None,
 ):
     """A private table over the reference engine, without a ledger file."""
-    desk = LiveDesk(
+    executor = LiveExecutor(
         Terms(schema, adjacency), engine or ReferenceEngine(rows, schema), noise or SilentNoise()
     )
-    return PrivateTable(desk, account or MemoryAccount.of(Epsilon.of(cap)), WHOLE)
+    return PrivateTable(executor, account or MemoryAccount.of(Epsilon.of(cap)), WHOLE)

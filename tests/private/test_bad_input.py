@@ -26,7 +26,7 @@ from bocage.errors import (
 from bocage.mechanisms import Adjacency
 from bocage.plan import col
 from bocage.private import ProtectedTable
-from bocage.private.desk import LiveDesk
+from bocage.private.executor import LiveExecutor
 from bocage.private.query import Terms
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentNoise
@@ -174,9 +174,11 @@ def test_a_locked_ledger_charges_nothing_and_reads_nothing(owner, book):
         def answer(self, questions):
             raise AssertionError("read without a charge")
 
-    desk = LiveDesk(Terms(PEOPLE, Adjacency.ADD_REMOVE), Unread(ROWS, PEOPLE), SilentNoise())
+    executor = LiveExecutor(
+        Terms(PEOPLE, Adjacency.ADD_REMOVE), Unread(ROWS, PEOPLE), SilentNoise()
+    )
     with open_ledger(book, timeout_seconds=0.1) as impatient:
-        alice = ProtectedTable(desk, impatient, Epsilon.of(10)).analyst("alice", 4)
+        alice = ProtectedTable(executor, impatient, Epsilon.of(10)).analyst("alice", 4)
         holder = sqlite3.connect(book, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
         with pytest.raises(LedgerBusy):

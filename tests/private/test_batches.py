@@ -12,7 +12,7 @@ from bocage import protect, study
 from bocage.epsilon import Epsilon
 from bocage.errors import BudgetExceeded, LearnerError, ModelError, PlanError
 from bocage.learners import DPDF, RandomTrees, noise_after
-from bocage.learners.structure import Structure
+from bocage.learners.papers.structure import Structure
 from bocage.model import Batch, Certificate, PlanLine, load, save
 from bocage.schema import Categorical, Schema
 from private.tables import PEOPLE, ROWS, TENNIS, WEATHER, table
@@ -115,7 +115,7 @@ def test_a_person_in_two_batches_loses_more_than_the_ledger_knows():
 
 def silent(rows, batch, schema=TENNIS):
     made = table(rows, schema)
-    object.__setattr__(made._desk.terms, "batch", batch)
+    object.__setattr__(made._executor.terms, "batch", batch)
     return made
 
 

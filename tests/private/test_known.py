@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bocage.errors import BocageError, BudgetExceeded
-from bocage.private import desk
+from bocage.private import executor
 from bocage.private.count import Count
 
 
@@ -48,11 +48,11 @@ def test_what_cannot_be_asked_is_refused_every_time(alice):
 
 
 def test_few_and_short_questions_are_known(alice, monkeypatch):
-    monkeypatch.setattr(desk, "_MOST_KNOWN", 3)
+    monkeypatch.setattr(executor, "_MOST_KNOWN", 3)
     for number in range(1, 8):
         alice.noisy_count(f"0.0{number}")
-        assert 0 < len(alice._desk._known) <= 3
-    alice._desk._known.clear()
-    monkeypatch.setattr(desk, "_LONGEST_KNOWN", 10)
+        assert 0 < len(alice._executor._known) <= 3
+    alice._executor._known.clear()
+    monkeypatch.setattr(executor, "_LONGEST_KNOWN", 10)
     alice.noisy_count("0.08")
-    assert not alice._desk._known
+    assert not alice._executor._known

@@ -10,10 +10,10 @@ from bocage.errors import LedgerError
 from bocage.learners import DiffPID3
 from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.plan import Cells, Cut
-from bocage.private.desk import LiveDesk
-from bocage.private.ensemble import Ensemble
+from bocage.private.executor import LiveExecutor
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
+from bocage.private.tables.ensemble import Ensemble
 from bocage.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema(
@@ -46,8 +46,8 @@ def opened(tmp_path, engine_of):
     with open_ledger(tmp_path / "ledger", create=True) as ledger:
         scope = ledger.analyst(ledger.table("t", Epsilon.of(9)), "ann", Epsilon.of(9))
         noise = Counting()
-        desk = LiveDesk(Terms(SCHEMA, Adjacency.ADD_REMOVE), engine_of(ROWS, SCHEMA), noise)
-        yield PrivateTable(desk, LedgerAccount(ledger, scope), WHOLE), noise, ledger
+        executor = LiveExecutor(Terms(SCHEMA, Adjacency.ADD_REMOVE), engine_of(ROWS, SCHEMA), noise)
+        yield PrivateTable(executor, LedgerAccount(ledger, scope), WHOLE), noise, ledger
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ class Interrupted(LedgerAccount):
 def test_code_that_fails_after_a_charge_leaves_nothing_drawn(opened):
     table, noise, ledger = opened
     account = Interrupted(ledger, table._account.scope)
-    mine = PrivateTable(table._desk, account, WHOLE)
+    mine = PrivateTable(table._executor, account, WHOLE)
     for ask in (
         lambda: mine.noisy_count(1),
         lambda: mine.reserve(1, "a tree"),

@@ -131,7 +131,7 @@ def charged(first, second, one, other):
     """What the account of the table is charged for a question to each of two places."""
     account = MemoryAccount.of(Epsilon.of(10))
     for place, epsilon in ((first, one), (second, other)):
-        own = place._desk.account(account, place._place)
+        own = place._executor.account(account, place._place)
         own.charge(Epsilon.of(epsilon), "a question")
     return account.spent()
 

@@ -8,8 +8,8 @@ import bocage
 from bocage.epsilon import Epsilon
 from bocage.errors import EpsilonError, PlanError
 from bocage.private import Kind
-from bocage.private.desk import PreviewDesk
 from bocage.private.dry_run import made_up_rows
+from bocage.private.executor import Pricer
 from bocage.schema import Numeric, Schema
 from private.noises import SilentNoise
 from private.questions import ALL, Watched
@@ -68,9 +68,9 @@ def test_a_preview_says_what_would_be_left_and_what_would_be_refused():
 
 
 def test_a_preview_has_neither_engine_nor_noise():
-    desk = table().preview()._desk
-    assert isinstance(desk, PreviewDesk)
-    assert not {"engine", "noise"} & set(vars(desk))
+    executor = table().preview()._executor
+    assert isinstance(executor, Pricer)
+    assert not {"engine", "noise"} & set(vars(executor))
     with pytest.raises(PlanError, match="learner"):
         table().preview().reserve(1, "a tree")
 

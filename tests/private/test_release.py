@@ -23,7 +23,7 @@ from bocage.errors import (
 )
 from bocage.mechanisms import Adjacency
 from bocage.private import Answer, Kind
-from bocage.private.desk import LiveDesk
+from bocage.private.executor import LiveExecutor
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from private.noises import SilentNoise
@@ -42,8 +42,8 @@ def ledger(book):
 def private(ledger, engine, budget="4", noise=None):
     people = ledger.table("people", Epsilon.of(10))
     account = LedgerAccount(ledger, ledger.analyst(people, "alice", Epsilon.of(budget)))
-    desk = LiveDesk(Terms(PEOPLE, Adjacency.ADD_REMOVE), engine, noise or SilentNoise())
-    return PrivateTable(desk, account, WHOLE)
+    executor = LiveExecutor(Terms(PEOPLE, Adjacency.ADD_REMOVE), engine, noise or SilentNoise())
+    return PrivateTable(executor, account, WHOLE)
 
 
 @ALL

@@ -84,8 +84,8 @@ class Watched:
 
 
 def watched(level):
-    engine = Watched(level._desk.engine)
-    object.__setattr__(level._desk, "engine", engine)
+    engine = Watched(level._executor.engine)
+    object.__setattr__(level._executor, "engine", engine)
     return engine
 
 
@@ -167,7 +167,7 @@ def test_the_ledger_shows_when_rows_or_schema_changed_and_nothing_of_the_rows(fi
             ann.noisy_count(1, fresh=True)
         events = [entry for entry in owner.ledger.entries() if entry.action == "declare"]
         assert len(events) == 3
-        version = owner._desk.engine.version
+        version = owner._executor.engine.version
         assert all(version not in entry.memo for entry in owner.ledger.entries())
         assert all(version not in " ".join(entry.scope) for entry in owner.ledger.entries())
 

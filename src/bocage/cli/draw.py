@@ -26,7 +26,7 @@ def draw(model_file: Path, output: Path, tree: int) -> None:
     from bocage.cli.report import parts_of
     from bocage.errors import ModelError
     from bocage.model import load
-    from bocage.model.svg import to_svg
+    from bocage.model.export.svg import to_svg
 
     parts = parts_of(load(model_file))
     if not 1 <= tree <= len(parts):

@@ -57,7 +57,7 @@ def update(
 
     from bocage.cli.report import show_certificate, show_noise
     from bocage.learners import RandomTrees
-    from bocage.learners.batches import check_update
+    from bocage.learners.papers.batches import check_update
     from bocage.model import Forest, load
     from bocage.schema import Schema
 

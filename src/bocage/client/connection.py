@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from bocage.client.desk import RemoteDesk
 from bocage.client.documents import AccountLine, LedgerLine, Me, ModelLine, line
+from bocage.client.executor import RemoteExecutor
 from bocage.client.jobs import Job, fetch
 from bocage.client.table import RemotePartition, RemoteTable
 from bocage.client.transport import Transport, document
@@ -114,7 +114,7 @@ class Connection:
                 "client and service do not fit."
             ) from None
         moving = found.get("moving") is not False  # a price that is too high does no harm
-        return RemoteTable(RemoteDesk(self._link, name, terms, is_moving=moving), WHOLE)
+        return RemoteTable(RemoteExecutor(self._link, name, terms, is_moving=moving), WHOLE)
 
     def __getitem__(self, name: str) -> RemoteTable:
         return self.table(name)

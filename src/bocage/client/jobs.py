@@ -13,7 +13,7 @@ from bocage.client.refusals import refusal
 from bocage.client.transport import Transport
 from bocage.errors import BocageError, JobCancelled, ServiceError
 from bocage.model import Released, from_dict
-from bocage.model.files import parse
+from bocage.model.export.json import parse
 
 Progress = Callable[[int, int], None]
 _ENDED = {"done", "failed", "cancelled", "revoked"}

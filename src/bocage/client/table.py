@@ -8,14 +8,14 @@ from typing import Any, NoReturn, cast
 
 from bocage.accounting import MemoryAccount
 from bocage.client.bar import bar
-from bocage.client.desk import RemoteDesk, Step, amount
+from bocage.client.executor import RemoteExecutor, Step, amount
 from bocage.client.jobs import Job, Progress, fetch
 from bocage.client.transport import document
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import BocageError, LearnerError, PlanError
 from bocage.learners import Learner
 from bocage.learners.base import quiet
-from bocage.learners.batches import check_update
+from bocage.learners.papers.batches import check_update
 from bocage.model import Forest, Tree, to_dict
 from bocage.plan import Predicate, to_text
 from bocage.plan.predicate import Value
@@ -35,15 +35,15 @@ class RemoteTable(PrivateTable):
     service, and a learner's `fit` runs there as a job.
     """
 
-    _desk: RemoteDesk
+    _executor: RemoteExecutor
 
-    def __init__(self, desk: RemoteDesk, place: Place) -> None:
-        super().__init__(desk, _NOT_HERE, place)
+    def __init__(self, executor: RemoteExecutor, place: Place) -> None:
+        super().__init__(executor, _NOT_HERE, place)
 
     def where(self, predicate: Predicate | str) -> RemoteTable:
         place = _place(super().where(predicate))
         text = predicate if isinstance(predicate, str) else to_text(predicate)
-        return RemoteTable(self._desk.after({"op": "where", "predicate": text}), place)
+        return RemoteTable(self._executor.after({"op": "where", "predicate": text}), place)
 
     def partition(
         self,
@@ -54,11 +54,11 @@ class RemoteTable(PrivateTable):
     ) -> RemotePartition:
         place = _place(super().partition(by, edges=edges, values=values))
         if isinstance(by, str):
-            return RemotePartition(self._desk.after(_by_column(by, edges, values)), place)
+            return RemotePartition(self._executor.after(_by_column(by, edges, values)), place)
         if not isinstance(by, Tree):
             raise PlanError("a remote table is parted by a column or by a bocage.model.Tree.")
         return RemotePartition(
-            self._desk.after({"op": "partition_tree", "document": to_dict(by)}), place
+            self._executor.after({"op": "partition_tree", "document": to_dict(by)}), place
         )
 
     def learn(
@@ -80,7 +80,7 @@ class RemoteTable(PrivateTable):
         job = self.start(cast("Learner", learner), epsilon, cast("Forest | None", update))
         if progress is not quiet:
             return cast("Released", job.wait(progress))
-        with bar(f"{learner.name} on {self._desk.table}") as told:
+        with bar(f"{learner.name} on {self._executor.table}") as told:
             return cast("Released", job.wait(told))
 
     def start(self, learner: Learner, epsilon: EpsilonLike, update: Forest | None = None) -> Job:
@@ -97,18 +97,18 @@ class RemoteTable(PrivateTable):
             "learner": learner.name,
             "parameters": learner.parameters(),
             "epsilon": str(Epsilon.of(epsilon)),
-            "plan": self._desk.plan,
+            "plan": self._executor.plan,
             "update": None if update is None else self._id_of(update),
         }
-        found = self._desk.link.post("tables", self._desk.table, "learn", body=body)
-        return Job(self._desk.link, document(found)["status"])
+        found = self._executor.link.post("tables", self._executor.table, "learn", body=body)
+        return Job(self._executor.link, document(found)["status"])
 
     def _id_of(self, forest: Forest) -> str:
         """The service vouches for what it adds up: it takes a forest of its own, by its id."""
         wanted = to_dict(forest)
-        for one in self._desk.link.get("models", limit=MOST_LISTED):
+        for one in self._executor.link.get("models", limit=MOST_LISTED):
             if one["learner"] == forest.certificate.learner:
-                model = fetch(self._desk.link, one["id"])
+                model = fetch(self._executor.link, one["id"])
                 if to_dict(model) == wanted:
                     return str(one["id"])
         raise LearnerError(
@@ -128,18 +128,18 @@ class RemoteTable(PrivateTable):
         self.reserve()
 
     def spent(self) -> Epsilon:
-        return amount(self._desk.balance()["spent"])
+        return amount(self._executor.balance()["spent"])
 
     def remaining(self) -> Epsilon:
-        return amount(self._desk.balance()["remaining"])
+        return amount(self._executor.balance()["remaining"])
 
     def epsilon_for(self, plus_minus: float, method: str, *args: object) -> Epsilon:
         return self.preview().epsilon_for(plus_minus, method, *args)
 
     def __repr__(self) -> str:
-        at = f"RemoteTable {self._desk.table!r} at {self._desk.link.url}"
+        at = f"RemoteTable {self._executor.table!r} at {self._executor.link.url}"
         try:
-            left = self._desk.balance(patience=0)["remaining"]
+            left = self._executor.balance(patience=0)["remaining"]
         except BocageError:
             return f"<{at}>"
         return f"<{at}, epsilon {left} left>"
@@ -148,14 +148,14 @@ class RemoteTable(PrivateTable):
 class RemotePartition(PrivatePartition):
     """Parts of a table behind a service, with the interface of :class:`bocage.PrivatePartition`."""
 
-    _desk: RemoteDesk
+    _executor: RemoteExecutor
 
-    def __init__(self, desk: RemoteDesk, place: Place) -> None:
-        super().__init__(desk, _NOT_HERE, place)
+    def __init__(self, executor: RemoteExecutor, place: Place) -> None:
+        super().__init__(executor, _NOT_HERE, place)
 
     def __getitem__(self, key: str) -> RemoteTable:
         place = _place(super().__getitem__(key))
-        return RemoteTable(self._desk.after({"op": "part", "key": key}), place)
+        return RemoteTable(self._executor.after({"op": "part", "key": key}), place)
 
     def partition(
         self,
@@ -165,7 +165,7 @@ class RemotePartition(PrivatePartition):
         values: Sequence[str] | None = None,
     ) -> RemotePartition:
         place = _place(super().partition(by, edges=edges, values=values))
-        return RemotePartition(self._desk.after(_by_column(by, edges, values)), place)
+        return RemotePartition(self._executor.after(_by_column(by, edges, values)), place)
 
     def split(self, splits: Mapping[int, tuple[str, int | None]]) -> RemotePartition:
         place = _place(super().split(splits))
@@ -173,25 +173,25 @@ class RemotePartition(PrivatePartition):
             {"cell": cell, "column": column, "threshold": threshold}
             for cell, (column, threshold) in splits.items()
         ]
-        return RemotePartition(self._desk.after({"op": "split", "splits": cells}), place)
+        return RemotePartition(self._executor.after({"op": "split", "splits": cells}), place)
 
     def keep(self) -> str:
         """Have the service keep this partition; the handle returned finds it again for days.
 
         See :meth:`Connection.partition`. Its parts go on costing their maximum.
         """
-        found = self._desk.link.post(
-            "tables", self._desk.table, "partitions", body={"plan": self._desk.plan}
+        found = self._executor.link.post(
+            "tables", self._executor.table, "partitions", body={"plan": self._executor.plan}
         )
         return str(document(found)["handle"])
 
     def kept(self, handle: str) -> RemotePartition:
         """The same partition, asked by its handle instead of its steps."""
-        desk = replace(self._desk, steps=({"op": "handle", "handle": handle},))
-        return RemotePartition(desk, self._place)
+        executor = replace(self._executor, steps=({"op": "handle", "handle": handle},))
+        return RemotePartition(executor, self._place)
 
     def __repr__(self) -> str:
-        return f"<RemotePartition of {self._desk.table!r} into {len(self)} parts>"
+        return f"<RemotePartition of {self._executor.table!r} into {len(self)} parts>"
 
 
 def _place(local: PrivateTable | PrivatePartition) -> Place:

@@ -17,7 +17,7 @@ from bocage.demo.screen import chapter, columns, show
 from bocage.epsilon import Epsilon
 from bocage.learners import DPDF, DiffPC45, DiffPID3, Learner, Plan
 from bocage.model import Forest, Released, Tree, rules, to_rich
-from bocage.model.svg import to_svg
+from bocage.model.export.svg import to_svg
 from bocage.private import PrivateTable, ProtectedTable
 
 EPSILON, BUDGET = "0.5", "1.5"

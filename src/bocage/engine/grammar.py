@@ -81,7 +81,7 @@ def check(piece: bytes, separator: str, fields: int) -> None:
     """Refuse a piece of whole records that breaks a rule."""
     found = np.frombuffer(piece, np.uint8)
     if len(piece) > SMALL and b"\0" not in piece and not len(_no_text(piece)):
-        from bocage.engine import kernels  # noqa: PLC0415 - small texts load no compiler
+        from bocage.engine.codes import kernels  # noqa: PLC0415 - small texts load no compiler
 
         if kernels.well_formed(found, _goes(ord(separator)), fields):
             return

@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from bocage.engine.base import Engine
-from bocage.engine.codes import Codes, Encoder, digest, without
-from bocage.engine.counting import count, count_small, workers
-from bocage.engine.encode import SMALL, refuse_absent
-from bocage.engine.encode import encoder as column_encoder
-from bocage.engine.guard import guarded
-from bocage.engine.moments import Moment
+from bocage.engine.codes.codes import Codes, Encoder, digest, without
+from bocage.engine.codes.counting import count, count_small, workers
+from bocage.engine.codes.encode import SMALL, refuse_absent
+from bocage.engine.codes.encode import encoder as column_encoder
+from bocage.engine.error_wall import guarded
 from bocage.engine.rows import Matrix, check_listing, in_batches
+from bocage.engine.versions import Moment
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
 from bocage.schema import Schema

@@ -14,10 +14,10 @@ import numpy as np
 
 from bocage.engine import sql
 from bocage.engine.base import Engine
-from bocage.engine.encode import refuse_absent
-from bocage.engine.guard import guarded, guarded_each
-from bocage.engine.moments import Moment
+from bocage.engine.codes.encode import refuse_absent
+from bocage.engine.error_wall import guarded, guarded_each
 from bocage.engine.rows import BATCH, Matrix, check_listing
+from bocage.engine.versions import Moment
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
 from bocage.schema import Categorical, Schema

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocage.engine.base import Engine
-from bocage.engine.moments import Moment
+from bocage.engine.versions import Moment
 from bocage.errors import SourceError
 from bocage.plan import Bound, Question, Tally
 from bocage.plan.predicate import Every, Test

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bocage.engine.codes import Codes
+from bocage.engine.codes.codes import Codes
 from bocage.engine.reference import holds
 from bocage.errors import PlanError
 from bocage.plan import Question

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bocage.engine.base import Engine
-from bocage.engine.moments import Declared
+from bocage.engine.versions import Declared
 from bocage.errors import SourceError
 from bocage.schema import Schema
 

@@ -21,10 +21,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bocage.engine.base import Engine
-from bocage.engine.counting import fresh, tallies
-from bocage.engine.encode import encoder, is_text, refuse_absent
-from bocage.engine.guard import guarded, guarded_each
-from bocage.engine.moments import Moment
+from bocage.engine.codes.counting import fresh, tallies
+from bocage.engine.codes.encode import encoder, is_text, refuse_absent
+from bocage.engine.error_wall import guarded, guarded_each
 from bocage.engine.rows import Matrix, check_listing, from_bytes
 from bocage.engine.spark_tasks import (
     BATCH,
@@ -39,6 +38,7 @@ from bocage.engine.spark_tasks import (
     read_and_work,
 )
 from bocage.engine.sql import drops
+from bocage.engine.versions import Moment
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
 from bocage.schema import Schema

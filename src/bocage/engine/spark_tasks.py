@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bocage.engine.codes import Codes, Encoder
-from bocage.engine.counting import count_rows, fresh
-from bocage.engine.encode import encoder
+from bocage.engine.codes.codes import Codes, Encoder
+from bocage.engine.codes.counting import count_rows, fresh
+from bocage.engine.codes.encode import encoder
 from bocage.engine.program import Counters, Program, compile_question
 from bocage.engine.rows import listed, to_bytes
 from bocage.plan import Question

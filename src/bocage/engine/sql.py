@@ -17,7 +17,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bocage.engine.encode import category, known_texts
+from bocage.engine.codes.encode import category, known_texts
 from bocage.plan import OUTSIDE, Bound, Branch, Cells, Cut, Question
 from bocage.plan.predicate import Every, Test
 from bocage.schema import DROP, Attribute, Categorical, Numeric, Schema

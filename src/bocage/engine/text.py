@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from bocage.engine import grammar
-from bocage.engine.counting import workers
+from bocage.engine.codes.counting import workers
 from bocage.errors import SourceError
 from bocage.schema import Layout
 

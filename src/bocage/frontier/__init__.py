@@ -3,10 +3,10 @@
 Everything here is made up or public. No module of this package opens a table that has a ledger.
 """
 
+from bocage.frontier.benchmark import Candidate, Grid, candidates, survey
 from bocage.frontier.chart import Chart, Place
 from bocage.frontier.generators import GENERATORS, Rows, generate
 from bocage.frontier.plot import plot_chart
-from bocage.frontier.survey import Candidate, Grid, candidates, survey
 
 __all__ = [
     "GENERATORS",

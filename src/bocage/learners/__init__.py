@@ -1,19 +1,19 @@
 """One file per published algorithm; private in, model out."""
 
-from bocage.learners.additive import Additive
-from bocage.learners.auto import Auto
+from bocage.learners.additive.learner import Additive
+from bocage.learners.auto.learner import Auto
 from bocage.learners.base import Learner, Progress
-from bocage.learners.batches import NoiseAfter, noise_after
-from bocage.learners.bayes import Bayes
-from bocage.learners.diffp_c45 import DiffPC45
-from bocage.learners.diffp_id3 import DiffPID3
-from bocage.learners.dpdf import DPDF
+from bocage.learners.bayes.learner import Bayes
+from bocage.learners.papers.batches import NoiseAfter, noise_after
+from bocage.learners.papers.diffp_c45 import DiffPC45
+from bocage.learners.papers.diffp_id3 import DiffPID3
+from bocage.learners.papers.dpdf import DPDF
+from bocage.learners.papers.private_id3 import PrivateID3
+from bocage.learners.papers.rdt import RandomTrees
+from bocage.learners.papers.sulq_id3 import SulqID3
 from bocage.learners.plan import Plan, Step
-from bocage.learners.points import PointSystem
-from bocage.learners.private_id3 import PrivateID3
-from bocage.learners.rdt import RandomTrees
-from bocage.learners.readable import ReadableTree
-from bocage.learners.sulq_id3 import SulqID3
+from bocage.learners.readable.learner import ReadableTree
+from bocage.learners.score.learner import PointSystem
 
 LEARNERS: dict[str, type[Learner]] = {
     learner.name: learner

@@ -12,10 +12,10 @@ from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners.plan import Plan
 from bocage.model import AdditiveModel, Certificate, Released, Tree
-from bocage.model.shape import labels as model_labels
+from bocage.model.tree.shape import labels as model_labels
 from bocage.plan.question import MOST_COUNTERS
-from bocage.private import EpsilonLike, Level, PrivateTable, Selection, needs
-from bocage.private.needs import Need
+from bocage.private import EpsilonLike, Level, PrivateTable, Selection, capabilities
+from bocage.private.capabilities import Capability
 from bocage.schema import Categorical, Schema
 
 Progress = Callable[[int, int], None]  # levels done, levels in all
@@ -72,13 +72,13 @@ class Learner(ABC):
     def reserve(self, table: PrivateTable, plan: Plan) -> Level:
         """The one durable charge of a fit."""
         memo = plan.memo(**self.parameters())
-        return table.reserve(plan.budget, memo, self.needs(table.schema))
+        return table.reserve(plan.budget, memo, self.requires(table.schema))
 
-    def needs(self, schema: Schema) -> tuple[Need, ...]:
+    def requires(self, schema: Schema) -> tuple[Capability, ...]:
         """What not every noise provider has: one that lacks it refuses before the charge."""
         numeric = any(not isinstance(schema[name], Categorical) for name in self.check(schema))
         weighted = self.parameters().get("selection") == Selection.EXPONENTIAL
-        return (needs.weights,) if numeric and weighted else ()
+        return (capabilities.weights,) if numeric and weighted else ()
 
     @property
     def settled(self) -> bool:

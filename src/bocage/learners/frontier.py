@@ -10,8 +10,8 @@ import numpy as np
 
 from bocage.epsilon import Epsilon
 from bocage.model import TreeBuilder
-from bocage.model.runs import Cuts
-from bocage.model.shape import MOST_ENTRIES, MOST_NODES
+from bocage.model.bins import Cuts
+from bocage.model.tree.shape import MOST_ENTRIES, MOST_NODES
 from bocage.plan.splits import code_alone
 from bocage.private import Candidate, IntArray, Level, Split
 from bocage.schema import Categorical, Schema

@@ -29,8 +29,8 @@ from bocage.mechanisms.accuracy import (
     laplace_standard_deviation,
     laplace_tail,
 )
-from bocage.mechanisms.agreeing import Agreeing
 from bocage.mechanisms.base import Adjacency, Contest, FloatArray, IntArray, Noise, Selection
+from bocage.mechanisms.consistent_noise import Agreeing
 from bocage.mechanisms.deviation import deviations
 from bocage.mechanisms.knorm import Body, Perturbation, Roots, Tables
 from bocage.mechanisms.loss import (
@@ -42,8 +42,8 @@ from bocage.mechanisms.loss import (
     response_probabilities,
 )
 from bocage.mechanisms.opendp import OpenDPNoise
+from bocage.mechanisms.selection.by_rejection import Steps, Walk, Walked
 from bocage.mechanisms.system import SystemNoise
-from bocage.mechanisms.walk import Steps, Walk, Walked
 
 __all__ = [
     "DEFAULT_CONFIDENCE",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from bocage.mechanisms.knorm import Body, Perturbation
-    from bocage.mechanisms.walk import Walk
+    from bocage.mechanisms.selection.by_rejection import Walk
 
 T = TypeVar("T")
 IntArray = NDArray[np.int64]

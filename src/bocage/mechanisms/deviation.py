@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cache
 from math import factorial, sqrt
 
-from bocage.mechanisms.agreeing import Agreeing, products, squares, totals
+from bocage.mechanisms.consistent_noise import Agreeing, products, squares, totals
 from bocage.mechanisms.knorm import Body, Roots, facets
 
 

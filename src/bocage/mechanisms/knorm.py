@@ -2,7 +2,7 @@
 
 What is drawn is a point of the density exp(-rate * norm), where the unit ball of the norm is the body
 in which one record moves the tables: Hardt & Talwar (2010), "On the geometry of differential
-privacy". Beside that of :mod:`~bocage.mechanisms.agreeing` two bodies are known:
+privacy". Beside that of :mod:`~bocage.mechanisms.consistent_noise` two bodies are known:
 
 `Tables`
     The body of a table of c cells is B_c, the convex hull of the points ±(e_v - 1/c): the table of
@@ -42,10 +42,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from bocage.errors import EpsilonError
-from bocage.mechanisms.agreeing import Agreed, Agreeing
-from bocage.mechanisms.bounds import ceil_div
-from bocage.mechanisms.exponentials import FIRST_BITS, Exponentials
-from bocage.mechanisms.points import (
+from bocage.mechanisms.body_points import (
     Bounds,
     Drawn,
     as_columns,
@@ -54,6 +51,9 @@ from bocage.mechanisms.points import (
     place,
     share,
 )
+from bocage.mechanisms.bounds import ceil_div
+from bocage.mechanisms.consistent_noise import Agreed, Agreeing
+from bocage.mechanisms.exponential_variables import FIRST_BITS, Exponentials
 from bocage.mechanisms.rng import Randomness
 
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from bocage.errors import EpsilonError
 from bocage.mechanisms.base import IntArray
 from bocage.mechanisms.bounds import ceil_div, power_bounds
+from bocage.mechanisms.finite import Table, Weights
 from bocage.mechanisms.rng import Randomness
-from bocage.mechanisms.table import Table, Weights
 
 # Up to this scale int64 is used: it would overflow only after a thousand last digits in a row were
 # "m or more", each with a probability below exp(-12).

@@ -17,8 +17,8 @@ import numpy as np
 from bocage.errors import EpsilonError, NoiseError
 from bocage.mechanisms.base import Contest, IntArray, Selection, T
 from bocage.mechanisms.knorm import Body, Perturbation
+from bocage.mechanisms.selection.by_rejection import Walk
 from bocage.mechanisms.system import check_scale
-from bocage.mechanisms.walk import Walk
 
 
 class OpenDPNoise:

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 from bocage.errors import EpsilonError
 from bocage.mechanisms.base import Contest, IntArray, Selection, T
-from bocage.mechanisms.exponential import select_exponential
 from bocage.mechanisms.knorm import Body, Perturbation
 from bocage.mechanisms.laplace import LARGEST_INT64_SCALE, draw_laplace
-from bocage.mechanisms.permute_and_flip import select_permute_and_flip
-from bocage.mechanisms.response import randomize_response
+from bocage.mechanisms.randomized_response import randomize_response
 from bocage.mechanisms.rng import RandomBits
-from bocage.mechanisms.walk import Walk, draw_walk
+from bocage.mechanisms.selection.by_rejection import Walk, draw_walk
+from bocage.mechanisms.selection.exponential import select_exponential
+from bocage.mechanisms.selection.permute_and_flip import select_permute_and_flip
 
 
 class SystemNoise:

@@ -1,19 +1,19 @@
 """Released and immutable models: they predict, explain, draw and export themselves."""
 
-from bocage.model.additive import AdditiveModel, Term
+from bocage.model.additive.model import AdditiveModel, Term
 from bocage.model.base import Model
-from bocage.model.builder import TreeBuilder
-from bocage.model.certificate import Batch, Certificate
-from bocage.model.files import from_dict, load, save, to_dict
-from bocage.model.forest import Forest, Voting
-from bocage.model.javascript import to_javascript
-from bocage.model.releases import PlanLine
+from bocage.model.certificate.certificate import Batch, Certificate
+from bocage.model.certificate.releases import PlanLine
+from bocage.model.export.javascript import to_javascript
+from bocage.model.export.json import from_dict, load, save, to_dict
+from bocage.model.export.sql import Dialect, to_sql
+from bocage.model.export.svg import to_svg
+from bocage.model.export.text import to_rich, to_text
 from bocage.model.rules import Rule, Rules, rules
-from bocage.model.shape import MOST_DEPTH, MOST_LABELS, MOST_NODES
-from bocage.model.sql import Dialect, to_sql
-from bocage.model.svg import to_svg
-from bocage.model.text import to_rich, to_text
-from bocage.model.tree import Tree
+from bocage.model.tree.builder import TreeBuilder
+from bocage.model.tree.forest import Forest, Voting
+from bocage.model.tree.shape import MOST_DEPTH, MOST_LABELS, MOST_NODES
+from bocage.model.tree.tree import Tree
 
 Released = Tree | Forest | AdditiveModel
 

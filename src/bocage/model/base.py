@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bocage.errors import ModelError
-from bocage.model.certificate import Certificate
+from bocage.model.certificate.certificate import Certificate
 from bocage.model.encode import encode
 from bocage.schema import Categorical, Schema
 
@@ -72,27 +72,27 @@ class Model(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
-        from bocage.model.files import to_dict  # noqa: PLC0415 - it builds on this class
+        from bocage.model.export.json import to_dict  # noqa: PLC0415 - it builds on this class
 
         return to_dict(self)
 
     def save(self, path: str | Path) -> None:
         """Write a JSON file that :func:`bocage.model.load` reads; all of it or nothing."""
-        from bocage.model.files import save  # noqa: PLC0415 - it builds on this class
+        from bocage.model.export.json import save  # noqa: PLC0415 - it builds on this class
 
         save(self, path)
 
     @classmethod
     def from_dict(cls, document: Any) -> Self:
         """Read what `to_dict` wrote; refuse anything else."""
-        from bocage.model.files import from_dict  # noqa: PLC0415 - it builds on this class
+        from bocage.model.export.json import from_dict  # noqa: PLC0415 - it builds on this class
 
         return cls._of_kind(from_dict(document))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a file that `save` wrote; refuse anything else."""
-        from bocage.model.files import load  # noqa: PLC0415 - it builds on this class
+        from bocage.model.export.json import load  # noqa: PLC0415 - it builds on this class
 
         return cls._of_kind(load(path))
 

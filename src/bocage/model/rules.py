@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bocage.errors import ModelError
-from bocage.model.additive import AdditiveModel
+from bocage.model.additive.model import AdditiveModel
 from bocage.model.base import Model
-from bocage.model.forest import Forest
-from bocage.model.paths import in_words, path, predicate
-from bocage.model.tree import Tree, proportions
+from bocage.model.tree.forest import Forest
+from bocage.model.tree.paths import in_words, path, predicate
+from bocage.model.tree.tree import Tree, proportions
 from bocage.plan import to_text
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def rules(model: Model, *, sub_rules: bool = True) -> Rules:
     elif isinstance(model, Tree):
         trees = (model,)
     elif isinstance(model, AdditiveModel):
-        from bocage.model.additive_text import additive_rules  # noqa: PLC0415 - it makes rules
+        from bocage.model.export.additive_text import additive_rules  # noqa: PLC0415 - it makes rules
 
         return Rules(tuple(additive_rules(model)))
     else:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from math import sqrt
 
 from bocage.epsilon import Epsilon
-from bocage.learners.batches import MERGED
-from bocage.learners.rdt import RandomTrees
+from bocage.learners.papers.batches import MERGED
+from bocage.learners.papers.rdt import RandomTrees
 from bocage.model import Batch, Certificate, PlanLine
 from bocage.parties.plan import PartyPlan, Share
 

@@ -9,9 +9,9 @@ from bocage.parties.contribution import Contribution
 from bocage.parties.keys import Signer
 from bocage.parties.plan import PartyPlan, Share
 from bocage.private import IntArray, PrivateTable
-from bocage.private.ensemble import Ensemble
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE
+from bocage.private.tables.ensemble import Ensemble
 
 
 def contribute(plan: PartyPlan, table: PrivateTable, party: str, signer: Signer) -> Contribution:

@@ -8,7 +8,7 @@ from math import isqrt
 
 from bocage.epsilon import Epsilon
 from bocage.errors import PartyError
-from bocage.learners.rdt import RandomTrees
+from bocage.learners.papers.rdt import RandomTrees
 from bocage.parties.plan import (
     MOST_CONTRIBUTIONS,
     PartyPlan,

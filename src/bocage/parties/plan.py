@@ -13,7 +13,7 @@ from typing import Any
 from bocage.epsilon import Epsilon
 from bocage.errors import PartyError
 from bocage.learners.base import label_of
-from bocage.learners.structure import Structure
+from bocage.learners.papers.structure import Structure
 from bocage.parties import documents
 from bocage.parties.trees import check_trees
 from bocage.private import Adjacency

@@ -7,7 +7,7 @@ from typing import Any
 from bocage.epsilon import Epsilon
 from bocage.errors import PartyError
 from bocage.learners.base import label_of
-from bocage.learners.structure import Structure
+from bocage.learners.papers.structure import Structure
 from bocage.model import reading
 from bocage.parties import documents
 from bocage.parties.plan import PartyPlan, Share, adjacency_named, check_name

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from bocage.errors import PartyError
 from bocage.learners.base import label_of
-from bocage.learners.structure import Structure
+from bocage.learners.papers.structure import Structure
 from bocage.model import MOST_DEPTH
 from bocage.schema import Categorical, Schema
 

@@ -2,22 +2,22 @@
 
 from bocage.mechanisms import Adjacency, Selection
 from bocage.plan.splits import Split
-from bocage.private.additive import GRID_BITS, fit_columns
 from bocage.private.answer import Answer, Item, Kind
-from bocage.private.ask import EpsilonLike
 from bocage.private.choose import Candidate
 from bocage.private.criteria import CRITERIA, Criterion, Doubled, criterion_named
-from bocage.private.design import Block
-from bocage.private.ground import Drawn
-from bocage.private.ladders import Ladder, Ladders
+from bocage.private.joint.ordinal.family import Ladder, Ladders
+from bocage.private.joint.scorecard.family import Sheet, Systems
+from bocage.private.joint.tree.sampler import MOST_DEPTH
+from bocage.private.joint.tree.space import Drawn
 from bocage.private.level import Level
+from bocage.private.objective.fit import GRID_BITS, fit_columns
 from bocage.private.owner import ProtectedTable, protect, study
 from bocage.private.partition import PrivatePartition
 from bocage.private.paths import Paths
 from bocage.private.query import IntArray
-from bocage.private.systems import Sheet, Systems
+from bocage.private.questions import EpsilonLike
 from bocage.private.table import PrivateTable
-from bocage.private.trees import MOST_DEPTH
+from bocage.private.terms import Block
 
 __all__ = [
     "CRITERIA",

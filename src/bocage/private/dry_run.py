@@ -8,7 +8,7 @@ from typing import Any
 from bocage.engine.sources import open_engine
 from bocage.mechanisms import Noise
 from bocage.private.answer import Kind
-from bocage.private.desk import LiveDesk
+from bocage.private.executor import LiveExecutor
 from bocage.private.query import Terms
 from bocage.schema import Attribute, Categorical, Schema
 
@@ -24,7 +24,7 @@ def _value(column: Attribute, random: Random) -> str | float:
     return column.values[code] if isinstance(column, Categorical) else float(column.value(code))
 
 
-def dry_desk(terms: Terms, noise: Noise, rows: int) -> LiveDesk:
+def dry_executor(terms: Terms, noise: Noise, rows: int) -> LiveExecutor:
     made_up = made_up_rows(terms.schema, min(rows, terms.schema.rows_bound))
     engine = open_engine(made_up, terms.schema)
-    return LiveDesk(terms, engine, noise, Kind.DRY_RUN, has_ledger=False, remember=False)
+    return LiveExecutor(terms, engine, noise, Kind.DRY_RUN, has_ledger=False, remember=False)

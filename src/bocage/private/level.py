@@ -17,22 +17,22 @@ from bocage.plan import Branch, Cells, Cut
 from bocage.plan.predicate import Bound
 from bocage.plan.question import MOST_COUNTERS
 from bocage.plan.splits import Split, node_of
-from bocage.private.additive import AdditiveFit
-from bocage.private.agreeing import AgreeingCounts, Spread, spread
 from bocage.private.answer import Kind
 from bocage.private.choose import Candidate, Choose, Mode
-from bocage.private.comparison import BestModel
 from bocage.private.count import MOST_COUNTS, Count, Counts
 from bocage.private.criteria import Criterion, Gini, criterion_named
-from bocage.private.design import Block
-from bocage.private.desk import LiveDesk, digest
-from bocage.private.ensemble import Ensemble
-from bocage.private.histograms import Histograms
-from bocage.private.mending import Mending
-from bocage.private.points import DrawnPoints
+from bocage.private.executor import LiveExecutor, digest
+from bocage.private.joint.scorecard.counts import ScoredCounts
+from bocage.private.joint.scorecard.family import Sheet, Systems
+from bocage.private.joint.scorecard.sampler import DrawnPoints
+from bocage.private.objective.boosting import Mending
+from bocage.private.objective.fit import AdditiveFit
 from bocage.private.query import IntArray, Place, Query
-from bocage.private.scored import ScoredCounts
-from bocage.private.systems import Sheet, Systems
+from bocage.private.tables.comparison import BestModel
+from bocage.private.tables.consistent_counts import AgreeingCounts, Spread, spread
+from bocage.private.tables.ensemble import Ensemble
+from bocage.private.tables.histograms import Histograms
+from bocage.private.terms import Block
 from bocage.private.transcript import Transcript
 from bocage.private.unsound import LocalGini
 from bocage.schema import Schema
@@ -48,22 +48,24 @@ class Level:
     below, `group` parts the cells so that each group spends on its own.
     """
 
-    def __init__(self, desk: LiveDesk, account: MemoryAccount, where: Bound, cells: Cells) -> None:
-        self._desk, self._account = desk, account
+    def __init__(
+        self, executor: LiveExecutor, account: MemoryAccount, where: Bound, cells: Cells
+    ) -> None:
+        self._executor, self._account = executor, account
         self._place = Place(where, cells, ())
 
     @property
     def schema(self) -> Schema:
-        return self._desk.terms.schema
+        return self._executor.terms.schema
 
     @property
     def adjacency(self) -> Adjacency:
-        return self._desk.terms.adjacency
+        return self._executor.terms.adjacency
 
     @property
     def batch(self) -> str | None:
         """The batch that the rows are, if the owner declared one."""
-        return self._desk.terms.batch
+        return self._executor.terms.batch
 
     def __len__(self) -> int:
         return self._place.cells.count
@@ -75,28 +77,28 @@ class Level:
     @property
     def entry(self) -> int | None:
         """The ledger entry that paid for the reservation."""
-        return self._account.number if self._desk.has_ledger else None
+        return self._account.number if self._executor.has_ledger else None
 
     @property
     def transcript(self) -> Transcript:
         """What was released out of the reservation so far."""
-        if self._desk.transcript is None:
+        if self._executor.transcript is None:
             raise PlanError("nothing is written down about what is released once.")
-        return self._desk.transcript
+        return self._executor.transcript
 
     @property
     def made_up(self) -> bool:
         """Whether the rows are those of a dry run."""
-        return self._desk.kind is Kind.DRY_RUN
+        return self._executor.kind is Kind.DRY_RUN
 
     def deviation(self, epsilon: Epsilon, sensitivity: int = 1) -> float:
         """Standard deviation of the noise on a count. Public: it costs nothing."""
-        return sqrt(2) * float(self._desk.terms.scale(sensitivity, epsilon))
+        return sqrt(2) * float(self._executor.terms.scale(sensitivity, epsilon))
 
     def share(self, memo: str, epsilon: Epsilon) -> Level:
         """The same cells with a share of what is reserved, to be spent in sequence with others."""
         account = self._account.reserve(epsilon, memo)
-        return Level(self._desk, account, self._place.where, self._place.cells)
+        return Level(self._executor, account, self._place.where, self._place.cells)
 
     def paths(self, epsilon: Epsilon) -> Paths:
         """The same cells with `epsilon` for each path below them, spent as each path likes."""
@@ -105,21 +107,21 @@ class Level:
         self._account.charge(epsilon, "paths")
         left = np.full(len(self), epsilon.nano, np.int64)
         trail = self.transcript.paths(self._account.scope)
-        return Paths(self._desk, self._place, left, [trail] * len(self))
+        return Paths(self._executor, self._place, left, [trail] * len(self))
 
     def totals(self, epsilon: Epsilon) -> IntArray:
         """Noisy number of rows of each cell."""
         query = Count(epsilon)
         if parts := self._parts(query):
             return np.concatenate([part.totals(epsilon) for part, _ in parts])
-        return self._desk.draw(query, self._place, self._account, query.draw)
+        return self._executor.draw(query, self._place, self._account, query.draw)
 
     def counts(self, column: str, epsilon: Epsilon) -> IntArray:
         """Noisy counts of a column, of shape (cells, codes)."""
         query = Counts((column,), epsilon)
         if parts := self._parts(query, MOST_COUNTS):
             return np.concatenate([part.counts(column, epsilon) for part, _ in parts])
-        return self._desk.draw(query, self._place, self._account, query.draw)[:, :, 0]
+        return self._executor.draw(query, self._place, self._account, query.draw)[:, :, 0]
 
     def histograms(
         self, columns: Sequence[Sequence[str]], label: str | None, epsilon: Epsilon
@@ -129,7 +131,7 @@ class Level:
         if parts := self._parts(query):
             answers = [part.histograms(columns[at], label, epsilon) for part, at in parts]
             return [one for answer in answers for one in answer]
-        return self._desk.draw(query, self._place, self._account, query.draw)
+        return self._executor.draw(query, self._place, self._account, query.draw)
 
     def choose(
         self,
@@ -147,7 +149,7 @@ class Level:
                 part.choose(among[at], label, criterion, selection, epsilon) for part, at in parts
             ]
             return [one for answer in answers for one in answer]
-        return self._desk.draw(query, self._place, self._account, query.draw)
+        return self._executor.draw(query, self._place, self._account, query.draw)
 
     def choose_with_local_sensitivity(
         self,
@@ -157,7 +159,7 @@ class Level:
         epsilon: Epsilon,
     ) -> list[Split]:
         """The selection of Fletcher & Islam (2015). Not differentially private: for study only."""
-        if self._desk.has_ledger:
+        if self._executor.has_ledger:
             raise RefusedVariant(
                 "a selection with local sensitivity is not differentially private and is refused "
                 "on a table with a ledger."
@@ -176,14 +178,14 @@ class Level:
                 for part, at in parts
             ]
             return [one for answer in answers for one in answer]
-        return self._desk.draw(query, self._place, self._account, query.draw)
+        return self._executor.draw(query, self._place, self._account, query.draw)
 
     def modes(self, column: str, selection: Selection, epsilon: Epsilon) -> IntArray:
         """The privately chosen most frequent code of each cell."""
         query = Mode(column, selection, epsilon)
         if parts := self._parts(query):
             return np.concatenate([part.modes(column, selection, epsilon) for part, _ in parts])
-        return self._desk.draw(query, self._place, self._account, query.draw)
+        return self._executor.draw(query, self._place, self._account, query.draw)
 
     def ensemble(
         self, routers: Sequence[Cells], label: str | None, epsilon: Epsilon
@@ -192,7 +194,7 @@ class Level:
         if self._place.cells.nodes:
             raise PlanError("an ensemble counts a whole table, before it is split.")
         query = Ensemble(tuple(routers), label, epsilon)
-        return self._desk.draw(query, self._place, self._account, query.draw)
+        return self._executor.draw(query, self._place, self._account, query.draw)
 
     def agreeing(
         self, routers: Sequence[Cells], label: str | None, epsilon: Epsilon
@@ -201,11 +203,11 @@ class Level:
         if self._place.cells.nodes:
             raise PlanError("tables count a whole table, before it is split.")
         query = AgreeingCounts(tuple(routers), label, epsilon)
-        return self._desk.draw(query, self._place, self._account, query.draw)
+        return self._executor.draw(query, self._place, self._account, query.draw)
 
     def spread(self, sizes: Sequence[int], epsilon: Epsilon) -> Spread:
         """How far the noise of such counts reaches. Public: it costs nothing."""
-        return spread(sizes, epsilon.fraction / self._desk.terms.steps)
+        return spread(sizes, epsilon.fraction / self._executor.terms.steps)
 
     def additive(
         self, blocks: Sequence[Block], label: str, prior: IntArray, rows: int, epsilon: Epsilon
@@ -214,7 +216,7 @@ class Level:
         if self._place.cells.nodes:
             raise PlanError("an additive model is fitted to a whole table, before it is split.")
         fit = AdditiveFit(tuple(blocks), label, tuple(prior.tolist()), rows, epsilon)
-        return self._desk.fit(fit, self._place, self._account)
+        return self._executor.fit(fit, self._place, self._account)
 
     def mends(
         self,
@@ -228,15 +230,15 @@ class Level:
         if self._place.cells.nodes:
             raise PlanError("a model is mended on a whole table, before it is split.")
         fit = Mending(model, tuple(blocks), columns, cells, tuple(each))
-        return self._desk.fit(fit, self._place, self._account)
+        return self._executor.fit(fit, self._place, self._account)
 
     def points(self, systems: Systems, label: str, epsilon: Epsilon) -> Sheet:
         """A point system, drawn at once; see :class:`DrawnPoints`."""
-        return self._desk.fit(DrawnPoints(label, epsilon, systems), self._place, self._account)
+        return self._executor.fit(DrawnPoints(label, epsilon, systems), self._place, self._account)
 
     def scored(self, sheet: Sheet, label: str, epsilon: Epsilon) -> IntArray:
         """Noisy counts of the rows by points and label; see :class:`ScoredCounts`."""
-        return self._desk.fit(ScoredCounts(sheet, label, epsilon), self._place, self._account)
+        return self._executor.fit(ScoredCounts(sheet, label, epsilon), self._place, self._account)
 
     def best(
         self,
@@ -250,13 +252,13 @@ class Level:
         if self._place.cells.nodes:
             raise PlanError("models are compared on a whole table, before it is split.")
         query = BestModel(tuple(models), label, epsilon, tuple(handicaps), tuple(forgiven))
-        return self._desk.fit(query, self._place, self._account)
+        return self._executor.fit(query, self._place, self._account)
 
     def split(self, splits: Sequence[Split]) -> Level:
         """The children of all cells, in order: one per value, below and above a threshold, or one
         value and the rest."""
         cells = self._place.cells.refine(split_nodes(self.schema, splits))
-        return Level(self._desk, self._account, self._place.where, cells)
+        return Level(self._executor, self._account, self._place.where, cells)
 
     def group(self, groups: Mapping[str, Sequence[int]]) -> dict[str, Level]:
         """Part the cells into groups that spend on their own.
@@ -275,7 +277,7 @@ class Level:
         partition = self._account.partition(digest(regions))
         return {
             key: Level(
-                self._desk,
+                self._executor,
                 partition.part(str(number)),
                 self._place.where,
                 self._place.cells.only(cells),

@@ -21,9 +21,9 @@ from bocage.engine.sources import open_engine
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import DeclaredTwice, PlanError
 from bocage.mechanisms import Adjacency, Noise, OpenDPNoise, SystemNoise
-from bocage.private.ask import EpsilonLike
-from bocage.private.desk import LiveDesk, version_of
+from bocage.private.executor import LiveExecutor, version_of
 from bocage.private.query import Terms
+from bocage.private.questions import EpsilonLike
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Schema
 
@@ -37,16 +37,16 @@ _PROVIDERS: dict[str, Callable[[], Noise]] = {"system": SystemNoise, "opendp": O
 class ProtectedTable:
     """One table behind the layer, as its owner holds it. Analysts get a :class:`PrivateTable`."""
 
-    def __init__(self, desk: LiveDesk, ledger: Ledger, cap: Epsilon) -> None:
+    def __init__(self, executor: LiveExecutor, ledger: Ledger, cap: Epsilon) -> None:
         self._ledger = ledger
-        self._scope = ledger.table(desk.terms.schema.name, cap)
-        declared = Declared(ledger, self._scope, desk.terms)
-        declared(version_of(desk.engine, ledger))
-        self._desk = replace(desk, declare=declared)
+        self._scope = ledger.table(executor.terms.schema.name, cap)
+        declared = Declared(ledger, self._scope, executor.terms)
+        declared(version_of(executor.engine, ledger))
+        self._executor = replace(executor, declare=declared)
 
     @property
     def schema(self) -> Schema:
-        return self._desk.terms.schema
+        return self._executor.terms.schema
 
     def analyst(
         self,
@@ -66,20 +66,20 @@ class ProtectedTable:
         else:
             cap = None if budget is None else Epsilon.of(budget)
             scope = self._ledger.analyst(self._scope, name, cap)
-        if self._desk.terms.batch is not None:
-            scope = scope.partition(BATCHES).part(self._desk.terms.batch)
+        if self._executor.terms.batch is not None:
+            scope = scope.partition(BATCHES).part(self._executor.terms.batch)
         account = LedgerAccount(self._ledger, scope)
-        return PrivateTable(self._desk, through(account) if through else account, WHOLE)
+        return PrivateTable(self._executor, through(account) if through else account, WHOLE)
 
     @property
     def at_hand(self) -> bool:
         """Whether a count takes so little that nobody need wait for it in a thread of its own."""
-        return self._desk.engine.at_hand
+        return self._executor.engine.at_hand
 
     @property
     def is_moving(self) -> bool:
         """Whether the rows can change at any moment, so that no two questions share a maximum."""
-        return self._desk.is_moving
+        return self._executor.is_moving
 
     def freeze(self) -> None:
         """Refuse every charge to this table until it is thawed."""
@@ -100,7 +100,7 @@ class ProtectedTable:
         return self._ledger
 
     def close(self) -> None:
-        self._desk.engine.close()
+        self._executor.engine.close()
         self._ledger.close()
 
     def __enter__(self) -> Self:
@@ -206,7 +206,7 @@ def protect(
                 "not, with snapshot=..., or give them as a file."
             )
         book = undo.enter_context(open_ledger(ledger, create=create, anchor=anchor))
-        table = ProtectedTable(LiveDesk(terms, engine, provider), book, most)
+        table = ProtectedTable(LiveExecutor(terms, engine, provider), book, most)
         undo.pop_all()
     return table
 
@@ -225,8 +225,8 @@ def study(
     """
     public = schema if isinstance(schema, Schema) else Schema.read(schema)
     terms = Terms(public, _adjacency(adjacency), _batch(batch))
-    desk = LiveDesk(terms, open_engine(source, public), SystemNoise(), has_ledger=False)
-    return PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), WHOLE)
+    executor = LiveExecutor(terms, open_engine(source, public), SystemNoise(), has_ledger=False)
+    return PrivateTable(executor, MemoryAccount.of(Epsilon(LARGEST)), WHOLE)
 
 
 def _adjacency(name: Adjacency | str) -> Adjacency:

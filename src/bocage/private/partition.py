@@ -14,8 +14,8 @@ from bocage.plan import OUTSIDE, Branch, Cells, Cut
 from bocage.plan.predicate import Bound, Value
 from bocage.plan.regions import Geometry, both, filters_of, geometry_of
 from bocage.plan.splits import code_alone, node_of
-from bocage.private.ask import Askable
 from bocage.private.query import Place, distinct, exact
+from bocage.private.questions import Askable
 from bocage.schema import Categorical, Numeric, Schema, number
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class PrivatePartition(Askable):
         at, (filters, geometry) = self._index[key], self._regions
         part = (geometry.name, geometry.numbers[at])
         place = Place(filters[at], Cells(), ("",), (*self._place.parts, part))
-        return PrivateTable(self._desk, self._account, place)
+        return PrivateTable(self._executor, self._account, place)
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -74,7 +74,7 @@ class PrivatePartition(Askable):
     ) -> PrivatePartition:
         """Split every part again by one column."""
         place = by_column(self.schema, self._place, by, edges=edges, values=values)
-        return PrivatePartition(self._desk, self._account, place)
+        return PrivatePartition(self._executor, self._account, place)
 
     def split(self, splits: Mapping[int, tuple[str, int | None]]) -> PrivatePartition:
         """Go on with the children of some cells: their chosen column and, if numeric, threshold."""
@@ -87,7 +87,7 @@ class PrivatePartition(Askable):
         }
         keys = [_join(self._place.keys[cell], text) for cell in chosen for text in texts[cell]]
         place = replace(self._place, cells=kept.refine(nodes), keys=distinct(keys))
-        return PrivatePartition(self._desk, self._account, place)
+        return PrivatePartition(self._executor, self._account, place)
 
     @cached_property
     def _regions(self) -> tuple[list[Bound], Geometry]:

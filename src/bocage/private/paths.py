@@ -17,19 +17,19 @@ from bocage.plan import Question, Tally
 from bocage.plan.question import MOST_COUNTERS
 from bocage.plan.splits import Split, arity_of
 from bocage.private.choose import Candidate, Choose, Mode, selected
-from bocage.private.climbs import DrawnLadders
 from bocage.private.count import MOST_COUNTS, Counts
 from bocage.private.criteria import Criterion, criterion_named
-from bocage.private.desk import LiveDesk
-from bocage.private.either import OneOf, Outcome
-from bocage.private.ground import Drawn
-from bocage.private.ladders import Ladders
+from bocage.private.executor import LiveExecutor
+from bocage.private.joint.mixture import OneOf, Outcome
+from bocage.private.joint.ordinal.family import Ladders
+from bocage.private.joint.ordinal.sampler import DrawnLadders
+from bocage.private.joint.scorecard.family import Systems
+from bocage.private.joint.scorecard.sampler import DrawnPoints
+from bocage.private.joint.tree.sampler import DrawnTrees
+from bocage.private.joint.tree.space import Drawn
 from bocage.private.level import split_nodes
-from bocage.private.points import DrawnPoints
 from bocage.private.query import LAPLACE, Fit, IntArray, Place, Query, Terms
-from bocage.private.systems import Systems
 from bocage.private.transcript import Trail, Used
-from bocage.private.trees import DrawnTrees
 from bocage.schema import Schema
 
 Answered = TypeVar("Answered")
@@ -53,9 +53,9 @@ class Paths:
     """
 
     def __init__(
-        self, desk: LiveDesk, place: Place, left: IntArray, trails: Sequence[Trail]
+        self, executor: LiveExecutor, place: Place, left: IntArray, trails: Sequence[Trail]
     ) -> None:
-        self._desk, self._place, self._trails = desk, place, list(trails)
+        self._executor, self._place, self._trails = executor, place, list(trails)
         self._left: IntArray | None = left
         self._lock, self._process = threading.Lock(), os.getpid()
         self._asking = (
@@ -64,7 +64,7 @@ class Paths:
 
     @property
     def schema(self) -> Schema:
-        return self._desk.terms.schema
+        return self._executor.terms.schema
 
     def __len__(self) -> int:
         return self._place.cells.count
@@ -158,7 +158,7 @@ class Paths:
         trails = [
             trail for trail, many in zip(self._trails, children, strict=True) for _ in range(many)
         ]
-        return Paths(self._desk, place, np.repeat(left, children), trails)
+        return Paths(self._executor, place, np.repeat(left, children), trails)
 
     def part(self, cells: Sequence[int]) -> tuple[Paths | None, Paths | None]:
         """Some cells, and all others; None where there would be none."""
@@ -171,7 +171,7 @@ class Paths:
     def _only(self, cells: Sequence[int], left: IntArray) -> Paths:
         kept = self._place.cells.only(cells)
         trails = [self._trails[cell] for cell in cells]
-        return Paths(self._desk, Place(self._place.where, kept, ()), left, trails)
+        return Paths(self._executor, Place(self._place.where, kept, ()), left, trails)
 
     def _open(self) -> IntArray:
         if os.getpid() != self._process:
@@ -191,7 +191,7 @@ class Paths:
     def _fit(self, fit: Fit[Fitted], run: slice, asked: IntArray) -> Fitted:
         with self._asking:
             purse = _Purse(self._pay, run, self._payable(asked), self._trails[run])
-            drawn = self._desk.fit(fit, self._place, purse)
+            drawn = self._executor.fit(fit, self._place, purse)
             self._trails[run] = purse.trails
         return drawn
 
@@ -230,7 +230,7 @@ class Paths:
             cells = self._place.cells if whole else self._place.cells.only(range(len(self))[run])
             one, place = query(run), Place(self._place.where, cells, ())
             purse = _Purse(self._pay, run, asked[run], self._trails[run])
-            answers.append(self._desk.draw(one, place, purse, finish(one)))
+            answers.append(self._executor.draw(one, place, purse, finish(one)))
             self._trails[run] = purse.trails
         return answers
 

@@ -1,140 +1,191 @@
-"""Compiled sums over all trees that could grow from some rows: what a drawn tree is drawn by.
+"""Noisy sums and averages of a numeric column, in fixed point on its public grid."""
 
-The weight of a tree is its public prior times exp(rate * rows that it predicts right). Children share no
-rows, so that the sum over all trees is a sum over the splits of their root of a product over the
-children, and so on down to the leaves, where it is a sum over labels. All sums are natural
-logarithms in floating point: they propose a tree, and `bocage.mechanisms.walk` corrects them.
-
-The prior: a node that can be split is split with probability 1/2, or room / (2 b) if the product b of the
-numbers of children on the way to it exceeds a public `room`: a tree has about so many leaves at most
-before it has seen a row. All columns that can split a node are equally likely then, and so are the thresholds
-of one; so are the labels of a leaf. Without rows, every sum is 1.
-
-What the loops know of the columns is a table `facts` of one line each: how many codes, 1 if numeric, and
-the codes low .. high - 1 that are left in a node. A column can split a node where high - low > 1: a
-categorical one into a child for each code, once on a path, a numeric one in two at a threshold.
-"""
-
-# ruff: noqa: PLR0917 - compiled loops take arrays by position, and no objects
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from bocage.engine.kernels import compiled
-from bocage.private.ground import HIGH, LOW, NUMERIC, SIZE
+from bocage.epsilon import Epsilon
+from bocage.mechanisms import Noise
+from bocage.plan import Question, Tally
+from bocage.private.answer import Answer
+from bocage.private.intervals import excess, quotients
+from bocage.private.query import LAPLACE, Place, Query, Terms, laplace_answer
+from bocage.private.transcript import Used
+from bocage.schema import Numeric
+
+MOST_EXCESS = 0.02  # of an interval that is not called conservative
 
 
-@compiled
-def splits_of(fact: Any) -> int:
-    """How many splits of a node one column offers."""
-    left = fact[HIGH] - fact[LOW]
-    if left < 2:
-        return 0
-    return int(left - 1) if fact[NUMERIC] else 1
+@dataclass(frozen=True)
+class Sum(Query):
+    """The sum of a column, each row standing for the number of its grid cell.
 
-
-@compiled
-def split_chance(branches: float, room: float) -> float:
-    """The prior probability that a node is split, if it can be."""
-    return 0.5 if branches <= room else room / (2.0 * branches)
-
-
-@compiled
-def _added(log_sum: float, term: float) -> float:
-    """The logarithm of a sum with one more term."""
-    larger, smaller = max(log_sum, term), min(log_sum, term)
-    return float(larger + np.log1p(np.exp(smaller - larger)))
-
-
-@compiled
-def leaf_sum(counts: Any, rate: Any, lost: Any) -> float:
-    """The sum over the labels of a leaf with these counts; `lost` has exp(-rate * i) for every i."""
-    most, total = counts[0], 0.0
-    for count in counts:
-        most = max(most, count)
-    for count in counts:
-        total += lost[most - count]
-    return float(rate * most + np.log(total / len(counts)))
-
-
-@compiled
-def fork(  # noqa: C901, PLR0912, PLR0915 - one that calls itself is stored, two that call each other not
-    codes: Any, labels: Any, rows: Any, column: int, depth: int, facts: Any, rate: float, lost: Any,
-    classes: int, branches: float, room: float, found: Any,
-) -> None:  # fmt: skip
-    """For each split of a node by one column the sum over all that may be below, into `found`.
-
-    `rows` are those of the node, among all in `codes` (one line per column) and `labels`. Trees may have
-    `depth` levels below the node, at least 1, and `branches` is the b of the node. `facts` is changed on the
-    way and left as it was. All types must be those of the calls below: a stored function that calls itself
-    with others crashes when it is loaded.
+    Privacy
+    -------
+    Every cell of the grid stands for a whole number of public units, so that the sum is an integer.
+    One record moves it by at most the largest of these numbers in size: that is the sensitivity
+    (at least one unit, for a grid whose only cell stands for 0).
     """
-    size, numeric = facts[column, SIZE], facts[column, NUMERIC]
-    low, high = facts[column, LOW], facts[column, HIGH]
-    counts = np.zeros((size, classes), np.int64)
-    starts = np.zeros(size + 1, np.int64)
-    for i in rows:
-        code = codes[column, i]
-        counts[code, labels[i]] += 1
-        starts[code + 1] += 1
-    for code in range(size):
-        starts[code + 1] += starts[code]
-    order, inner = rows[:0], np.empty(0)
-    if depth > 1:  # rows of equal codes together: those of each child are neighbors
-        order, ends = np.empty(len(rows), rows.dtype), starts.copy()
-        for i in rows:
-            code = codes[column, i]
-            order[ends[code]] = i
-            ends[code] += 1
-        longest = 0
-        for other in range(len(facts)):
-            longest = max(longest, facts[other, SIZE])
-        inner = np.empty(longest)
-    both = np.zeros((2, classes), np.int64)  # below a threshold, and above
-    for code in range(size if numeric else 0):
-        for label in range(classes):
-            both[1, label] += counts[code, label]
-    below = branches * (2.0 if numeric else float(size))
-    chance = split_chance(below, room)
-    for split in range(splits_of(facts[column])):
-        threshold, total = low + 1 + split, 0.0
-        for label in range(classes if numeric else 0):
-            both[0, label] += counts[threshold - 1, label]
-            both[1, label] -= counts[threshold - 1, label]
-        for child in range(2 if numeric else size):
-            if numeric:
-                start, stop = (
-                    (0, starts[threshold]) if child == 0 else (starts[threshold], len(rows))
-                )
-            else:
-                start, stop = starts[child], starts[child + 1]
-            if start == stop:
-                continue
-            value = leaf_sum(both[child] if numeric else counts[child], rate, lost)
-            if depth > 1:
-                if not numeric:
-                    facts[column, HIGH] = low + 1
-                elif child == 0:
-                    facts[column, HIGH] = threshold
-                else:
-                    facts[column, LOW], facts[column, HIGH] = threshold, high
-                able = 0
-                for other in range(len(facts)):
-                    able += splits_of(facts[other]) > 0
-                value += np.log1p(-chance) if able else 0.0
-                for other in range(len(facts)):
-                    splits = splits_of(facts[other])
-                    if splits:
-                        part = order[start:stop]
-                        fork(
-                            codes, labels, part, other, depth - 1, facts, rate, lost,
-                            classes, below, room, inner,
-                        )  # fmt: skip
-                        prior = np.log(able * splits / chance)
-                        for i in range(splits):
-                            value = _added(value, inner[i] - prior)
-                facts[column, LOW], facts[column, HIGH] = low, high
-            total += value
-        found[split] = total
+
+    column: str
+    epsilon: Epsilon
+
+    def words(self) -> str:
+        return f"sum of {self.column}"
+
+    def describe(self) -> dict[str, Any]:
+        return {"ask": "sum", "column": self.column, "epsilon": str(self.epsilon)}
+
+    def question(self, place: Place) -> Question:
+        return Question(place.cells, place.where, sums=(self.column,))
+
+    def _calibrate(self, terms: Terms) -> tuple[Fraction, int, int, Fraction]:
+        column = terms.schema.numeric(self.column)
+        unit, first, slope = column.fixed_point
+        sensitivity = max(abs(first), abs(first + slope * (column.cells - 1)), 1)
+        return unit, first, slope, terms.scale(sensitivity, self.epsilon)
+
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [Used(LAPLACE, (self.epsilon.fraction,))]
+
+    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
+        unit, _, _, scale = self._calibrate(terms)
+        return laplace_answer(self, terms, place.keys, scale=scale, unit=unit)
+
+    def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
+        unit, first, slope, scale = self._calibrate(terms)
+        counts, sums = tally.totals.sum(axis=1).tolist(), tally.sums[self.column].tolist()
+        drawn = noise.laplace(scale, place.cells.count).tolist()
+        noisy = [
+            first * count + slope * total + extra
+            for count, total, extra in zip(counts, sums, drawn, strict=True)
+        ]
+        return laplace_answer(self, terms, place.keys, scale=scale, unit=unit, noisy=noisy)
+
+
+@dataclass(frozen=True)
+class Average(Query):
+    """The average of a column.
+
+    Privacy
+    -------
+    Half of epsilon pays for the count, half for the sum of the distances from the middle of the
+    grid, counted in half cells: a whole number between -(cells-1) and cells-1 for each row, hence
+    of sensitivity cells-1, about half of what the plain sum has. Their quotient and the interval
+    are post-processing, see :func:`~bocage.private.intervals.quotients`.
+    """
+
+    column: str
+    epsilon: Epsilon
+
+    def words(self) -> str:
+        return f"average of {self.column}"
+
+    def describe(self) -> dict[str, Any]:
+        return {"ask": "average", "column": self.column, "epsilon": str(self.epsilon)}
+
+    def question(self, place: Place) -> Question:
+        return Question(place.cells, place.where, sums=(self.column,))
+
+    def _scales(self, terms: Terms) -> tuple[Fraction, Fraction]:
+        for_sum, for_count = self.epsilon.split([1, 1])
+        cells = terms.schema.numeric(self.column).cells
+        return terms.scale(max(cells - 1, 1), for_sum), terms.scale(1, for_count)
+
+    def uses(self, terms: Terms) -> Sequence[Used]:
+        return [Used(LAPLACE, tuple(half.fraction for half in self.epsilon.split([1, 1])))]
+
+    def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
+        expected = None
+        if rows is not None:
+            (low,), (high,) = self._intervals(terms, [0], [rows])
+            expected = (high - low) / 2
+        return self._answer(terms, place, (None,) * len(place.keys), expected=expected)
+
+    def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
+        column = terms.schema.numeric(self.column)
+        sum_scale, count_scale = self._scales(terms)
+        counts = tally.totals.sum(axis=1)
+        centered = 2 * tally.sums[self.column] - (column.cells - 1) * counts
+        noisy_sums = (centered + noise.laplace(sum_scale, place.cells.count)).tolist()
+        noisy_counts = (counts + noise.laplace(count_scale, place.cells.count)).tolist()
+        values = tuple(
+            _quotient(column, *pair) for pair in zip(noisy_sums, noisy_counts, strict=True)
+        )
+        lows, highs = self._intervals(terms, noisy_sums, noisy_counts)
+        answer = self._answer(terms, place, values, lows=lows, highs=highs)
+        return answer.as_kind(answer.kind, note=self._note(terms, lows, highs))
+
+    def _intervals(
+        self, terms: Terms, noisy_sums: list[int], noisy_counts: list[int]
+    ) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        column = terms.schema.numeric(self.column)
+        middle, half = float(column.value(0) + column.value(column.cells - 1)) / 2, column.width / 2
+        bounds = float(column.value(0)), float(column.value(column.cells - 1))
+        most = max(column.cells - 1, 1)
+        sums, counts = np.array(noisy_sums, float), np.array(noisy_counts, float)
+        ends = quotients(sums, counts, most, *self._scales(terms))
+        # An end of the range is that end, and what is rounded inside a unit of the last place is not lost.
+        lows, highs = (
+            np.clip(middle + float(half) * end + way * abs(middle) * 1e-15, *bounds)
+            for end, way in zip(ends, (-1, 1), strict=True)
+        )
+        lows[ends[0] == -most], highs[ends[1] == most] = bounds
+        return tuple(lows.tolist()), tuple(highs.tolist())
+
+    def _note(self, terms: Terms, lows: tuple[float, ...], highs: tuple[float, ...]) -> str:
+        """What is conservative about the intervals, and by how much: from public and released numbers."""
+        column = terms.schema.numeric(self.column)
+        if column.cells == 1:
+            return ""
+        low, high = float(column.value(0)), float(column.value(column.cells - 1))
+        reach = {(one <= low) + (other >= high) for one, other in zip(lows, highs, strict=True)}
+        said = []
+        if 2 in reach:
+            said.append("the whole range holds it with 100 %: too few rows for epsilon")
+        if 1 in reach:
+            said.append("where it reaches an end of the range, it holds with 95 to 99 %")
+        if (more := excess(self._scales(terms)[0])) > MOST_EXCESS:
+            said.append(
+                f"noise of few units is coarse, it holds with 95 to {95 + 100 * more:.1f} %"
+            )
+        return f"interval conservative: {'; '.join(said)}" if said else ""
+
+    def _answer(
+        self,
+        terms: Terms,
+        place: Place,
+        values: tuple[float | None, ...],
+        *,
+        lows: tuple[float | None, ...] | None = None,
+        highs: tuple[float | None, ...] | None = None,
+        expected: float | None = None,
+    ) -> Answer:
+        column = terms.schema.numeric(self.column)
+        sum_scale, count_scale = self._scales(terms)
+        return Answer(
+            question=self.words(),
+            keys=place.keys,
+            values=values,
+            lows=lows,
+            highs=highs,
+            mechanism="discrete Laplace on sum and count",
+            scale=f"{float(sum_scale * column.width / 2):.6g} and {float(count_scale):.6g}",
+            plus_minus=expected,
+            cost=str(self.epsilon),
+            adjacency=terms.adjacency.value,
+        )
+
+
+def _quotient(column: Numeric, noisy_sum: int, noisy_count: int) -> float:
+    """The average that a sum of half cells from the middle stands for, inside the bounds."""
+    low, high = column.value(0), column.value(column.cells - 1)
+    middle = (low + high) / 2
+    if noisy_count <= 0:
+        return float(middle)
+    return float(min(max(middle + column.width / 2 * Fraction(noisy_sum, noisy_count), low), high))

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 from bocage.accounting import MemoryAccount
-from bocage.engine.recall import Recall
+from bocage.engine.derived_counts import Recall
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import EpsilonError, PlanError
 from bocage.mechanisms import Adjacency, SystemNoise
@@ -17,14 +17,14 @@ from bocage.plan import Cells, Predicate, bind, parse
 from bocage.plan.predicate import ALWAYS, Value
 from bocage.plan.regions import both
 from bocage.private.answer import Kind
-from bocage.private.ask import Askable, EpsilonLike
-from bocage.private.desk import LiveDesk, PreviewDesk, memo_of
-from bocage.private.dry_run import dry_desk
-from bocage.private.ensemble import Ensemble
+from bocage.private.capabilities import Capability
+from bocage.private.dry_run import dry_executor
+from bocage.private.executor import LiveExecutor, Pricer, memo_of
 from bocage.private.level import Level
-from bocage.private.needs import Need
 from bocage.private.partition import PrivatePartition, by_cells, by_column
 from bocage.private.query import IntArray, Place
+from bocage.private.questions import Askable, EpsilonLike
+from bocage.private.tables.ensemble import Ensemble
 from bocage.private.transcript import Transcript
 
 WHOLE = Place(ALWAYS, Cells(), ("",))
@@ -64,24 +64,24 @@ class PrivateTable(Askable):
     @property
     def adjacency(self) -> Adjacency:
         """Which two tables look alike."""
-        return self._desk.terms.adjacency
+        return self._executor.terms.adjacency
 
     @property
     def batch(self) -> str | None:
         """The batch that the rows are, if the owner declared one."""
-        return self._desk.terms.batch
+        return self._executor.terms.batch
 
     @property
     def is_made_up(self) -> bool:
         """Whether the rows are those of a dry run."""
-        return isinstance(self._desk, LiveDesk) and self._desk.kind is Kind.DRY_RUN
+        return isinstance(self._executor, LiveExecutor) and self._executor.kind is Kind.DRY_RUN
 
     def where(self, predicate: Predicate | str) -> PrivateTable:
         """The rows that pass a filter: ``"age >= 30 and sex = 'F'"`` or ``col("age") >= 30``."""
         parsed = parse(predicate) if isinstance(predicate, str) else predicate
         bound = bind(parsed, self.schema)
         place = replace(self._place, where=both(self._place.where, bound))
-        return PrivateTable(self._desk, self._account, place)
+        return PrivateTable(self._executor, self._account, place)
 
     def partition(
         self,
@@ -108,28 +108,30 @@ class PrivateTable(Askable):
             place = by_cells(self.schema, self._place, by.cells, by.leaf_names)
         else:
             raise PlanError(f"a partition is made by a column or a tree, not {type(by).__name__}.")
-        return PrivatePartition(self._desk, self._account, place)
+        return PrivatePartition(self._executor, self._account, place)
 
-    def reserve(self, epsilon: EpsilonLike, memo: str, needs: Sequence[Need] = ()) -> Level:
+    def reserve(
+        self, epsilon: EpsilonLike, memo: str, requires: Sequence[Capability] = ()
+    ) -> Level:
         """Charge `epsilon` at once; the level returned spends it in pieces without a disk.
 
-        All that it asks is about the rows as they were when it was reserved. A noise provider that lacks something of `needs` refuses before the charge.
+        All that it asks is about the rows as they were when it was reserved. A noise provider that lacks something of `requires` refuses before the charge.
 
         Privacy
         -------
         What is reserved counts as spent, whether or not it is used.
         """
-        if not isinstance(self._desk, LiveDesk):
+        if not isinstance(self._executor, LiveExecutor):
             raise PlanError("a preview prices single questions; a learner publishes its plan.")
         if self._place.where != ALWAYS:  # the owner reads in the ledger which rows were asked about
             memo = memo_of({"reserve": memo, **self._place.describe()})
-        for need in needs:
-            need(self._desk.noise)
-        now = self._desk.pin(self._account, self._place, named=False)
+        for need in requires:
+            need(self._executor.noise)
+        now = self._executor.pin(self._account, self._place, named=False)
         account = now.payer.reserve(Epsilon.of(epsilon), memo)
         transcript = Transcript(Epsilon.of(epsilon), account.scope)
-        desk = replace(self._desk, engine=Recall(now.engine), transcript=transcript)
-        return Level(desk, account, self._place.where, self._place.cells)
+        executor = replace(self._executor, engine=Recall(now.engine), transcript=transcript)
+        return Level(executor, account, self._place.where, self._place.cells)
 
     def once(
         self,
@@ -155,9 +157,9 @@ class PrivateTable(Askable):
         `finish` runs. What was kept first is what everybody gets. If the process dies, the next
         call finds the charge on record and finishes what it paid for.
         """
-        if not isinstance(self._desk, LiveDesk):
+        if not isinstance(self._executor, LiveExecutor):
             raise PlanError("a preview prices single questions and releases nothing.")
-        return self._desk.once(
+        return self._executor.once(
             query, self._place, self._account, key=key, about=about, finish=finish
         )
 
@@ -177,11 +179,11 @@ class PrivateTable(Askable):
 
     def spent(self) -> Epsilon:
         """What this account has spent."""
-        return self._desk.account(self._account, self._place).spent()
+        return self._executor.account(self._account, self._place).spent()
 
     def remaining(self) -> Epsilon:
         """The largest charge that would be accepted now, by every cap above this account."""
-        return self._desk.account(self._account, self._place).remaining()
+        return self._executor.account(self._account, self._place).remaining()
 
     def preview(self, *, rows: int | None = None) -> PrivateTable:
         """The same interface, with prices instead of values; nothing is charged or read.
@@ -190,14 +192,14 @@ class PrivateTable(Askable):
         was asked or spent on parts before this preview may make it cheaper. `rows` is a number of
         rows to assume where the expected error depends on it.
         """
-        desk = PreviewDesk(self._desk.terms, rows, self.remaining(), self._desk.is_moving)
-        return PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), self._place)
+        executor = Pricer(self._executor.terms, rows, self.remaining(), self._executor.is_moving)
+        return PrivateTable(executor, MemoryAccount.of(Epsilon(LARGEST)), self._place)
 
     def dry_run(self, *, rows: int = 1000) -> PrivateTable:
         """The same code path on rows made up from the schema: free, and marked as such."""
-        noise = self._desk.noise if isinstance(self._desk, LiveDesk) else SystemNoise()
-        desk = dry_desk(self._desk.terms, noise, rows)
-        return PrivateTable(desk, MemoryAccount.of(Epsilon(LARGEST)), self._place)
+        noise = self._executor.noise if isinstance(self._executor, LiveExecutor) else SystemNoise()
+        executor = dry_executor(self._executor.terms, noise, rows)
+        return PrivateTable(executor, MemoryAccount.of(Epsilon(LARGEST)), self._place)
 
     def epsilon_for(self, plus_minus: float, method: str, *args: object) -> Epsilon:
         """The smallest epsilon for which a question is off by at most `plus_minus`, with 95 %.
@@ -233,8 +235,8 @@ class PrivateTable(Askable):
 
     def close(self) -> None:
         """Release the engine of a study or a dry run; a protected one belongs to its owner."""
-        if isinstance(self._desk, LiveDesk) and not self.has_ledger:
-            self._desk.engine.close()
+        if isinstance(self._executor, LiveExecutor) and not self.has_ledger:
+            self._executor.engine.close()
 
     def __enter__(self) -> Self:
         return self

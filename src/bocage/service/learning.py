@@ -9,7 +9,7 @@ from typing import Any
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners import LEARNERS, Learner, Plan, RandomTrees, Step
-from bocage.learners.rdt import LEAVES
+from bocage.learners.papers.rdt import LEAVES
 from bocage.schema import Schema
 from bocage.service import wire
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bocage.accounting import Entry
 from bocage.errors import LedgerError, PlanError, RequestConflict
 from bocage.model import Released, from_dict
-from bocage.model.files import parse
+from bocage.model.export.json import parse
 from bocage.private import Answer, Kind, PrivatePartition
 from bocage.service import plans, wire
 from bocage.service.accounts import Admission, Answered

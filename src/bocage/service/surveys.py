@@ -14,7 +14,7 @@ from typing import Any
 from bocage.errors import NotFound, ScopeClosed, SurveyError
 from bocage.local import Records, Survey, SurveyTree
 from bocage.model import Tree, from_dict, to_dict
-from bocage.model.files import parse
+from bocage.model.export.json import parse
 from bocage.service import keys
 from bocage.service.registry import now
 from bocage.service.store import open_store

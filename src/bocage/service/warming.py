@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from fractions import Fraction
 
-from bocage.engine.encode import SMALL
+from bocage.engine.codes.encode import SMALL
 from bocage.private import study
 from bocage.schema import Categorical, Numeric, Schema
 

@@ -22,7 +22,7 @@ from bocage.model import (
     to_svg,
     to_text,
 )
-from bocage.model.files import parse
+from bocage.model.export.json import parse
 from bocage.schema import Numeric
 from bocage.service import history
 from bocage.service.records import OPEN

@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse
 from bocage.accounting import Head, Verification
 from bocage.accounting.verification import export_lines
 from bocage.model import Forest, from_dict, to_svg
-from bocage.model.files import parse
+from bocage.model.export.json import parse
 from bocage.service import history
 from bocage.service.exports import sign_export
 from bocage.service.service import Service

@@ -1,0 +1,1 @@
+"""Rows as small integers: how values become codes, and the compiled loops that count them."""

@@ -1,0 +1,1 @@
+"""Additive models: one small table per attribute, and corrections by tables of a few."""

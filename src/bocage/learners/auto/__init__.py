@@ -1,0 +1,1 @@
+"""Which learner to take: a published rule, and trials that are paid for."""

@@ -1,0 +1,1 @@
+"""Tables of noisy counts: naive Bayes, or a joint fit to all tables."""

@@ -1,0 +1,1 @@
+"""Small integer scores: which ones a draw is among, and the models that they are."""

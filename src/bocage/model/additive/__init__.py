@@ -1,0 +1,1 @@
+"""Additive models: small tables of scores that are added up."""

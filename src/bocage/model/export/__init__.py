@@ -1,0 +1,1 @@
+"""A model for people and other programs: text, SVG, SQL, JavaScript, JSON."""

@@ -1,0 +1,1 @@
+"""Scorecards: a few small whole points for each value, and a threshold."""

@@ -1,0 +1,1 @@
+"""Whole trees: the space of trees that could grow from some rows, its sums, and the draw."""

@@ -1,0 +1,1 @@
+"""Many tables of counts from one scan, with one price."""
