@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from running import Inside, count, wait_for_job
 
 from bocage.accounting import Ledger, LedgerAccount
-from bocage.engine.open_files import Opened
+from bocage.engine.files.version import Opened
 from bocage.service.gate import padding
 from servers import wait_until
 

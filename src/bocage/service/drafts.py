@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bocage.engine.draft import to_toml
-from bocage.engine.profile import SIGNING, draft_schema
+from bocage.engine.files.draft import SIGNING, draft_schema, to_toml
 
 __all__ = ["SIGNING", "draft_of"]
 _NO_FILE = ("postgresql://", "postgres://", "spark:")

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bocage.engine.draft import to_json, to_toml
-from bocage.engine.profile import EYES, SIGNING, check_file, draft_schema
+from bocage.engine.files.draft import EYES, SIGNING, check_file, draft_schema, to_json, to_toml
 from bocage.engine.reference import code_of
 from bocage.engine.sources import open_engine
 from bocage.errors import SchemaError, SourceError

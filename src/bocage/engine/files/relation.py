@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bocage.engine.codes.encode import ColumnEncoder, encoder, known_texts, places, refuse_absent
-from bocage.engine.text import Text
+from bocage.engine.files.text import Text
 from bocage.errors import SourceError
 from bocage.schema import Attribute, Categorical, Numeric, Schema
 

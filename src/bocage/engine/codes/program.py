@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bocage.engine.router import IntArray, Table, Walk, masks_of
+from bocage.engine.codes.router import IntArray, Table, Walk, masks_of
 from bocage.plan import Question, Tally
 from bocage.schema import Schema
 

@@ -21,12 +21,12 @@ import pyarrow as pa
 
 from bocage.engine.codes.codes import Codes, Encoder
 from bocage.engine.codes.counting import MOST_PRIVATE, add, count_rows, fresh, tallies, workers
-from bocage.engine.held_files import Files, Stamp, stamps
+from bocage.engine.codes.program import Counters, compile_question
+from bocage.engine.files.held_files import Files, Stamp, stamps
+from bocage.engine.files.relation import FED, Relation, from_parquet, from_table, from_text, literal
+from bocage.engine.files.text import open_text
 from bocage.engine.memory import answer
-from bocage.engine.program import Counters, compile_question
-from bocage.engine.relation import FED, Relation, from_parquet, from_table, from_text, literal
 from bocage.engine.rows import Matrix, in_batches, listed
-from bocage.engine.text import open_text
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
 from bocage.schema import Attribute, Numeric, Schema

@@ -18,8 +18,8 @@ from typing import BinaryIO, TypeVar
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from bocage.engine import grammar
 from bocage.engine.codes.counting import workers
+from bocage.engine.files import grammar
 from bocage.errors import SourceError
 from bocage.schema import Layout
 

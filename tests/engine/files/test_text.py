@@ -12,10 +12,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bocage.engine import grammar
 from bocage.engine.codes import kernels
+from bocage.engine.files import grammar
+from bocage.engine.files.text import open_text
 from bocage.engine.sources import open_engine
-from bocage.engine.text import open_text
 from bocage.errors import SourceError
 from bocage.plan import Question
 from bocage.schema import Categorical, Layout, Numeric, Schema
