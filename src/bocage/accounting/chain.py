@@ -30,7 +30,7 @@ from bocage.accounting.store import Run
 from bocage.accounting.tables import PAGE
 from bocage.accounting.verification import Head, Replay
 from bocage.epsilon import ZERO, Epsilon
-from bocage.errors import BocageError, DeclaredTwice, LedgerCorrupt, LedgerError
+from bocage.errors import BocageError, DeclaredTwice, LedgerCorrupt, LedgerError, RequestReused
 
 _SELECT_ENTRY = (
     "SELECT number, time, action, COALESCE(path, '[]'), nano, memo, request, previous, hash "
@@ -311,10 +311,7 @@ def _again(
 ) -> Entry:
     """The entry that a request made before, if it is the same and may still be made."""
     if (first.action, first.epsilon, first.memo) != asked:
-        raise LedgerError(
-            f"request {first.request!r} was made before with another epsilon or memo (entry "
-            f"{first.number}). Use a new key for a new question. Nothing was charged."
-        )
+        raise RequestReused(first.request, first.number)
     algebra.require_open(path)
     if not lasting:
         boot.require_this(run, first)
