@@ -12,7 +12,7 @@ import pytest
 from bocage.accounting import chain, group, open_ledger
 from bocage.accounting.algebra import Action
 from bocage.accounting.entry import Entry
-from bocage.accounting.file import LedgerFile
+from bocage.accounting.file import SQLiteLedger
 from bocage.epsilon import Epsilon
 from bocage.errors import BudgetExceeded, LedgerBusy, LedgerError
 from servers import wait_until
@@ -20,7 +20,7 @@ from servers import wait_until
 ONE = Epsilon.of("0.001")
 
 
-class Watched(LedgerFile):
+class Watched(SQLiteLedger):
     """Counts commits, and holds or breaks them at will."""
 
     def __init__(self, path):

@@ -12,8 +12,8 @@ from typing import Any
 from bocage.accounting.entry import check_key
 from bocage.accounting.scope import Scope
 from bocage.accounting.secret import MODULUS, Secret
-from bocage.accounting.store import Run
 from bocage.accounting.tables import FIELDS, ORDER, rows
+from bocage.accounting.transaction import Run
 from bocage.errors import LedgerError
 
 _INSERT = {

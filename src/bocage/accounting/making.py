@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bocage.accounting.place import Place
-from bocage.accounting.store import Run, Value
 from bocage.accounting.tables import Dialect
+from bocage.accounting.transaction import Run, Value
 from bocage.errors import LedgerError
 
 APPLICATION = 0x626F6361  # "boca", in the header of the file

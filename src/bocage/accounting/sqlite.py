@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from bocage.accounting.group import patience
-from bocage.accounting.store import Run, Store, Value
+from bocage.accounting.store import Store
+from bocage.accounting.transaction import Run, Value
 from bocage.errors import LedgerBusy, LedgerCorrupt, LedgerError
 
 _LOOK_SECONDS = 0.001  # how long SQLite itself waits for a lock before it says so

@@ -9,7 +9,8 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bocage.accounting.store import Run, Store
+from bocage.accounting.store import Store
+from bocage.accounting.transaction import Run
 from bocage.errors import NotFound, RequestConflict, ServiceError
 from bocage.service import keys
 from bocage.service.registry import now

@@ -10,7 +10,8 @@ from typing import Any
 
 from bocage.accounting.postgres import PostgresStore
 from bocage.accounting.sqlite import Connection, SQLiteStore
-from bocage.accounting.store import Run, Store, Value
+from bocage.accounting.store import Store
+from bocage.accounting.transaction import Run, Value
 from bocage.errors import LedgerError, ServiceError
 
 VERSION = 3
