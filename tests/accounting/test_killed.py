@@ -95,7 +95,7 @@ def test_what_a_forked_child_charges_after_its_parent_closed_is_not_lost(path):
 STRANDED = """
 import os, sys
 from bocage.accounting import open_ledger
-from bocage.accounting import store
+from bocage.storage import store
 store._FORK_SECONDS = 0.1
 ledger = open_ledger(sys.argv[1])
 with ledger._store.read():

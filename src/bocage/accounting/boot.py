@@ -13,8 +13,8 @@ from pathlib import Path
 from bocage.accounting.entry import Entry
 from bocage.accounting.ledger_store import LedgerTransaction
 from bocage.accounting.tables import insert
-from bocage.accounting.transaction import Run
 from bocage.errors import AnswerLost
+from bocage.storage import Run
 
 PATH = Path("/proc/sys/kernel/random/boot_id")
 

@@ -28,10 +28,10 @@ from bocage.accounting.ledger_store import LedgerTransaction
 from bocage.accounting.scope import Scope
 from bocage.accounting.secret import Secret
 from bocage.accounting.tables import PAGE
-from bocage.accounting.transaction import Run
 from bocage.accounting.verification import Head, Replay
 from bocage.epsilon import ZERO, Epsilon
 from bocage.errors import BocageError, DeclaredTwice, LedgerCorrupt, LedgerError, RequestReused
+from bocage.storage import Run
 
 _SELECT_ENTRY = (
     "SELECT number, time, action, COALESCE(path, '[]'), nano, memo, request, previous, hash "

@@ -32,9 +32,8 @@ from bocage.accounting.making import (
     schema,
 )
 from bocage.accounting.place import Place
-from bocage.accounting.sqlite import Connection, SQLiteStore
-from bocage.accounting.transaction import Run, Transaction
 from bocage.errors import LedgerCorrupt, LedgerError
+from bocage.storage import Connection, Run, SQLiteStore, Transaction
 
 _NAMES = "SELECT name FROM sqlite_schema WHERE type = 'table'"
 _SELECT_IDENTITY = "SELECT place, path, log FROM identity"

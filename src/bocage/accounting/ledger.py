@@ -15,10 +15,10 @@ from bocage.accounting.declaration import Declaration
 from bocage.accounting.entry import Entry
 from bocage.accounting.ledger_store import LedgerStore
 from bocage.accounting.scope import Scope
-from bocage.accounting.transaction import Run
 from bocage.accounting.verification import Head, Verification, export_lines
 from bocage.epsilon import ZERO, Epsilon
 from bocage.errors import LedgerError
+from bocage.storage import Run
 
 
 class Ledger:

@@ -12,10 +12,9 @@ from bocage.accounting.anchor import AnchorLink
 from bocage.accounting.entry import Entry
 from bocage.accounting.scope import Scope
 from bocage.accounting.secret import Secret
-from bocage.accounting.store import Store
-from bocage.accounting.transaction import Transaction
 from bocage.accounting.verification import Head
 from bocage.errors import LedgerError
+from bocage.storage import Store, Transaction
 
 T = TypeVar("T")
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from bocage.accounting.entry import VERSION
 from bocage.accounting.ledger_store import LedgerStore
-from bocage.accounting.postgres import PostgresStore, execute, import_psycopg, reason
 from bocage.accounting.secret import MODULUS
 from bocage.accounting.tables import Dialect
-from bocage.accounting.transaction import Run, Value
 from bocage.errors import LedgerError
+from bocage.storage import PostgresStore, Run, Value
+from bocage.storage.postgres import execute, import_psycopg, reason
 
 if TYPE_CHECKING:
     import psycopg

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bocage.accounting.secret import MODULUS, Secret
-from bocage.accounting.transaction import Run
+from bocage.storage import Run
 
 PAGE = 1000
 

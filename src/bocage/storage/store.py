@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar, TypeVar
 
-from bocage.accounting.group import Writers
-from bocage.accounting.transaction import Run, Transaction, Value
 from bocage.errors import LedgerError
+from bocage.storage.group_commit import Writers
+from bocage.storage.transaction import Run, Transaction, Value
 
 _FORK_SECONDS = 5.0
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bocage.accounting.transaction import Transaction
 from bocage.errors import LedgerBusy, LedgerError
+from bocage.storage.transaction import Transaction
 
 if TYPE_CHECKING:
-    from bocage.accounting.store import Store
+    from bocage.storage.store import Store
 
 MOST_TOGETHER = 256
 

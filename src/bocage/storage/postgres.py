@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bocage.accounting.store import Store
-from bocage.accounting.transaction import Run, Value
 from bocage.errors import LedgerBusy, LedgerError
+from bocage.storage.store import Store
+from bocage.storage.transaction import Run, Value
 
 if TYPE_CHECKING:
     import psycopg
