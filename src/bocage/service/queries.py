@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from bocage.accounting import Entry
-from bocage.errors import LedgerError, PlanError, RequestConflict
+from bocage.errors import LedgerError, PlanError, RequestConflict, RequestReused
 from bocage.model import Released, from_dict
 from bocage.model.export.json import parse
 from bocage.private import Answer, Kind, PrivatePartition
@@ -98,7 +98,7 @@ def entry_of(service: Service, number: int | None) -> Entry | None:
 
 def conflict_of(error: LedgerError) -> Exception:
     """The ledger's refusal of a key that it knows with another charge."""
-    if type(error) is LedgerError and "was made before" in str(error):
+    if isinstance(error, RequestReused):
         return RequestConflict(
             "this idempotency key stands for another request. Nothing was charged."
         )

@@ -9,11 +9,11 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bocage.accounting.store import Run, Store
 from bocage.errors import NotFound, RequestConflict, ServiceError
 from bocage.service import keys
 from bocage.service.registry import now
 from bocage.service.store import open_store
+from bocage.storage import Run, Store
 
 OPEN = ("queued", "running")
 STALE_SECONDS = 30  # a worker that was not heard of for so long is lost

@@ -8,10 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from bocage.accounting.postgres import PostgresStore
-from bocage.accounting.sqlite import Connection, SQLiteStore
-from bocage.accounting.store import Run, Store, Value
 from bocage.errors import LedgerError, ServiceError
+from bocage.storage import Connection, PostgresStore, Run, SQLiteStore, Store, Value
 
 VERSION = 3
 APPLICATION = 0x626F6372  # "bocr", in the header of the file

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bocage.accounting.entry import VERSION
+from bocage.accounting.ledger_store import LedgerStore
 from bocage.accounting.secret import MODULUS
-from bocage.accounting.store import Run, Store, Value
 from bocage.accounting.tables import Dialect
-from bocage.errors import LedgerBusy, LedgerError
+from bocage.errors import LedgerError
+from bocage.storage import PostgresStore, Run, Value
+from bocage.storage.postgres import execute, import_psycopg, reason
 
 if TYPE_CHECKING:
     import psycopg
@@ -39,7 +41,7 @@ _TRIGGERS = {("answers", "append_only"), ("answers", "counted"), ("entries", "ap
 _CREATION_LOCK = 0x626F63616765  # any number that nobody else locks
 
 
-class PostgresStore(Store):
+class PostgresLedger(LedgerStore, PostgresStore):
     """The row of `head` is the one lock: who holds it alone may append.
 
     The chain needs one total order of entries, so charges wait for each other in any case. Locking
@@ -47,47 +49,12 @@ class PostgresStore(Store):
     everything read after it is the state that the previous charge committed.
     """
 
-    begin_write = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-    begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
     take_lock = "SELECT 1 FROM head FOR UPDATE"
 
-    def __init__(self, url: str, *, timeout_seconds: float) -> None:
-        self._psycopg = _import()
-        self.database_error = self._psycopg.Error
-        self.url = url
-        self.timeout_seconds = timeout_seconds
-        super().__init__()
-
     def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
-        connection: psycopg.Connection[tuple[Any, ...]]
-        connection = self._psycopg.connect(self.url, autocommit=True, client_encoding="utf-8")
-        connection.prepare_threshold = (
-            None  # a plan made for a short chain would stay for a long one
-        )
+        connection = super().connect()
         connection.execute("SELECT set_config('search_path', %s, false)", [SCHEMA])
-        connection.execute("SET synchronous_commit = on")
-        connection.execute(
-            "SELECT set_config('lock_timeout', %s, false)", [f"{self.timeout_seconds:.3f}s"]
-        )
         return connection
-
-    def run(
-        self, connection: psycopg.Connection[tuple[Any, ...]], sql: str, values: tuple[Value, ...]
-    ) -> list[tuple[Any, ...]]:
-        cursor = connection.execute(sql.replace("?", "%s").encode(), values)
-        return cursor.fetchall() if cursor.description else []
-
-    def lost(self, connection: psycopg.Connection[tuple[Any, ...]]) -> bool:
-        return connection.closed
-
-    def explain(self, error: Exception, *, committing: bool) -> LedgerError:
-        if isinstance(error, self._psycopg.errors.LockNotAvailable):
-            return LedgerBusy(
-                f"another process held the ledger for more than {self.timeout_seconds:g} seconds. "
-                "Try again. Nothing was charged."
-            )
-        outcome = "The charge may stand" if committing else "Nothing was charged"
-        return LedgerError(f"the ledger's database cannot be used ({_told(error)}). {outcome}.")
 
     def recognize(self) -> None:
         with self.read() as run:
@@ -115,11 +82,6 @@ class PostgresStore(Store):
                 run(_COUNT_IN)
                 _DIALECT.upgrade(run, known=("answers",))
 
-    def tables(self, run: Run) -> set[str]:
-        return {
-            name for (name,) in run("SELECT tablename FROM pg_tables WHERE schemaname = ?", SCHEMA)
-        }
-
     def damage(self, run: Run) -> list[str]:
         if not _has_secret(run):  # an older format
             return []
@@ -141,11 +103,10 @@ class PostgresStore(Store):
 
 def create(url: str, fill: Callable[[Run], None]) -> None:
     """Make the tables in a schema of their own, unless they are there already."""
-    psycopg = _import()
+    psycopg = import_psycopg()
 
     def run(sql: str, *values: Value) -> list[tuple[Any, ...]]:
-        cursor = connection.execute(sql.replace("?", "%s").encode(), values)
-        return cursor.fetchall() if cursor.description else []
+        return execute(connection, sql, values)
 
     try:
         with psycopg.connect(url) as connection:
@@ -164,16 +125,8 @@ def create(url: str, fill: Callable[[Run], None]) -> None:
             fill(run)
     except psycopg.Error as error:
         raise LedgerError(
-            f"the ledger cannot be created in the database ({_told(error)})."
+            f"the ledger cannot be created in the database ({reason(error)})."
         ) from None
-
-
-def _told(error: Any) -> str:
-    """What a driver says, unless it quotes the address, which may hold a password."""
-    said = str(error).strip()
-    if error.sqlstate is None and type(error).__name__ == "ProgrammingError":
-        return "its address cannot be read: postgresql://user@host:port/database"
-    return said.splitlines()[0] if said else type(error).__name__
 
 
 def _has_secret(run: Run) -> bool:
@@ -182,13 +135,3 @@ def _has_secret(run: Run) -> bool:
 
 def _exists(run: Run) -> bool:
     return bool(run("SELECT to_regclass(?)", f"{SCHEMA}.head")[0][0])
-
-
-def _import() -> Any:
-    try:
-        import psycopg  # noqa: PLC0415 - an optional dependency, loaded when it is asked for
-    except ImportError as error:
-        raise LedgerError(
-            "a ledger in PostgreSQL needs psycopg 3: install bocage[postgres]."
-        ) from error
-    return psycopg

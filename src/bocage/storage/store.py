@@ -1,4 +1,4 @@
-"""Where a ledger is kept: connections and transactions, the same for every database."""
+"""A database as all rooms above use it: connections and transactions, the same for every kind."""
 
 from __future__ import annotations
 
@@ -10,24 +10,15 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from bocage.accounting.anchor import Moor
-from bocage.accounting.group import Writers
-from bocage.accounting.secret import Secret
-from bocage.accounting.verification import Head
 from bocage.errors import LedgerError
+from bocage.storage.group_commit import Writers
+from bocage.storage.transaction import Run, Transaction, Value
 
 _FORK_SECONDS = 5.0
 
-Value = int | str | bytes | None
 T = TypeVar("T")
-
-
-class Run(Protocol):
-    """Run one statement inside a transaction and return its rows."""
-
-    def __call__(self, sql: str, *values: Value) -> list[tuple[Any, ...]]: ...
 
 
 class Store(ABC):
@@ -38,9 +29,6 @@ class Store(ABC):
     """
 
     at_hand: ClassVar[bool] = False  # a local file: only the disk is waited for
-    boot: str | None = None  # the run of the machine, where a ledger records it: see `boot.py`
-    secret: Secret | None = None  # of the ledger, once it is open
-    moor: Moor | None = None  # what holds the ledger to its anchor
     begin_write: ClassVar[str]
     begin_read: ClassVar[str]
     take_lock: ClassVar[str]  # what takes the write lock, if beginning to write does not
@@ -65,7 +53,7 @@ class Store(ABC):
 
     @abstractmethod
     def recognize(self) -> None:
-        """Refuse what is not a ledger, or one that cannot be durable."""
+        """Refuse a database that holds something else, or that cannot be durable."""
 
     @abstractmethod
     def connect(self) -> Any:
@@ -86,31 +74,21 @@ class Store(ABC):
     def explain(self, error: Exception, *, committing: bool) -> LedgerError:
         """The error to raise instead of one of the database's own."""
 
-    def upgrade(self) -> None:  # noqa: B027 - for those that had another format once
-        """Give a ledger of an older format what this one has, in one transaction."""
+    def before_transaction(self) -> None:  # noqa: B027 - for those that can be replaced
+        """Refuse a database that is no longer the one that was opened."""
 
-    def require_secret(self) -> Secret:
-        if self.secret is None:
-            raise LedgerError(
-                "the ledger was opened to be looked at (check=False). Open it as usual to use it."
-            )
-        return self.secret
+    def before_write(self) -> None:  # noqa: B027 - for those that something else has to follow
+        """Refuse a transaction that writes, after `before_transaction`."""
 
-    def require_same(self) -> None:  # noqa: B027 - for those that can be replaced
-        """Before a transaction: refuse a database that is no longer the one that was opened."""
+    def transaction(self, connection: Any) -> Transaction:
+        """What the bodies of a transaction that writes are given."""
+        return Transaction(self.run, connection)
 
-    def require_anchor(self) -> None:
-        """Before a transaction that writes: refuse if its anchor could not follow."""
-        if self.moor is not None:
-            self.moor.require_ready()
+    def after_commit(self, transaction: Transaction) -> None:  # noqa: B027 - the same
+        """Refuse to go on if what was written is not where it will be looked for.
 
-    def follow(self, head: Head | None) -> None:
-        """After a commit: let the anchor name the last entry that it saw."""
-        if self.moor is not None and head is not None:
-            self.moor.follow(head)
-
-    def require_kept(self, connection: Any) -> None:  # noqa: B027 - the same
-        """After a commit: refuse to go on if what was written is not where it will be looked for."""
+        Nobody whose change was committed has heard of it yet.
+        """
 
     @abstractmethod
     def tables(self, run: Run) -> set[str]:
@@ -120,11 +98,13 @@ class Store(ABC):
         """What the database itself finds wrong with its files."""
         return []
 
-    def write(self) -> AbstractContextManager[Run]:
+    def write(self) -> AbstractContextManager[Transaction]:
         """Hold the write lock; on leaving, the changes are durable, or none was made."""
         return self._writers.write()
 
-    def do(self, body: Callable[[Run], T], *, lasting: bool = True, single: bool = False) -> T:
+    def do(
+        self, body: Callable[[Transaction], T], *, lasting: bool = True, single: bool = False
+    ) -> T:
         """Run `body` as in `write` and return its result, cheaply where many threads write.
 
         Threads that write at the same time share a transaction; each can still fail alone. The
@@ -163,8 +143,8 @@ class Store(ABC):
         return connection
 
     def _make_ready(self, connection: Any, *, lasting: bool) -> None:
-        self.require_same()
-        self.require_anchor()
+        self.before_transaction()
+        self.before_write()
         self.prepare(connection, lasting=lasting)
 
     def begin_writing(self, *, lasting: bool = True) -> Any:
@@ -195,9 +175,9 @@ class Store(ABC):
         while True:
             connection, reused = self._take()
             try:
-                self.require_same()
+                self.before_transaction()
                 if lasting is not None:
-                    self.require_anchor()
+                    self.before_write()
                     self.prepare(connection, lasting=lasting)
                 rows = self.run(connection, sql, values)
             except BaseException as error:

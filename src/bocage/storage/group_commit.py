@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bocage.accounting.verification import Head
 from bocage.errors import LedgerBusy, LedgerError
+from bocage.storage.transaction import Transaction
 
 if TYPE_CHECKING:
-    from bocage.accounting.store import Run, Store, Value
+    from bocage.storage.store import Store
 
 MOST_TOGETHER = 256
 
@@ -26,7 +26,11 @@ class Change:
     __slots__ = ("body", "error", "lasting", "leader", "result", "single", "wake")
 
     def __init__(
-        self, body: Callable[[Run], Any] | None, *, lasting: bool = True, single: bool = False
+        self,
+        body: Callable[[Transaction], Any] | None,
+        *,
+        lasting: bool = True,
+        single: bool = False,
     ) -> None:
         self.body = body
         self.lasting = lasting  # whether it has to survive the end of the machine
@@ -56,28 +60,6 @@ def patience(seconds: float) -> float:
     return min(seconds, getattr(_here, "patience", seconds))
 
 
-class Runner:
-    """The statements of an open transaction.
-
-    `wrote` tells whether one may have changed something. In `known` those who share the transaction
-    leave to each other what they have written and need not read again.
-    """
-
-    __slots__ = ("boot", "connection", "known", "run", "secret", "wrote")
-
-    def __init__(self, store: Store, connection: Any) -> None:
-        self.run = store.run
-        self.boot, self.secret = store.boot, store.secret
-        self.connection = connection
-        self.wrote = False
-        self.known: dict[Any, Any] = {}
-
-    def __call__(self, sql: str, *values: Value) -> list[tuple[Any, ...]]:
-        if not sql.startswith("SELECT"):
-            self.wrote = True
-        return self.run(self.connection, sql, values)
-
-
 class Writers:
     """The writing threads of a store in one process.
 
@@ -98,7 +80,9 @@ class Writers:
         self._leader: Change | None = None  # who has the turn
         self._queue: deque[Change] = deque()
 
-    def do(self, body: Callable[[Run], T], *, lasting: bool = True, single: bool = False) -> T:
+    def do(
+        self, body: Callable[[Transaction], T], *, lasting: bool = True, single: bool = False
+    ) -> T:
         """Run `body` in a transaction, in this thread or another; return when it is durable.
 
         One that need not be lasting is not lost with a process, but perhaps with the machine. Where
@@ -164,22 +148,22 @@ class Writers:
         return False
 
     @contextmanager
-    def write(self) -> Iterator[Run]:
+    def write(self) -> Iterator[Transaction]:
         """Take the turn for a transaction of one's own."""
         mine, store = Change(None), self._store
         try:
             self._enter(mine)
             connection = store.begin_writing()
-            run = Runner(store, connection)
+            transaction = store.transaction(connection)
             try:
-                yield run
+                yield transaction
             except store.database_error as error:
                 store.roll_back(connection)
                 raise store.explain(error, committing=False) from error
             except BaseException:
                 store.roll_back(connection)
                 raise
-            self._commit(connection, run)
+            self._commit(transaction)
         finally:
             self._leave(mine)
 
@@ -230,9 +214,9 @@ class Writers:
             while group:
                 lasting = any(change.lasting for change in group)
                 connection = store.begin_writing(lasting=lasting)
-                run = Runner(store, connection)
+                transaction = store.transaction(connection)
                 try:
-                    sound = self._change(run, group, lasting=lasting)
+                    sound = self._change(transaction, group, lasting=lasting)
                 except BaseException:
                     store.roll_back(connection)
                     raise
@@ -240,7 +224,7 @@ class Writers:
                     failure = LedgerError(
                         "the commit was broken off (interrupted). The charge may stand."
                     )
-                    self._commit(connection, run)
+                    self._commit(transaction)
                     failure = None
                     break
                 store.roll_back(connection)
@@ -259,8 +243,9 @@ class Writers:
             change.error = error
             return
         try:
-            change.result = change.body(Runner(store, connection)) if change.body else None
-            store.require_kept(connection)
+            transaction = store.transaction(connection)
+            change.result = change.body(transaction) if change.body else None
+            store.after_commit(transaction)
         except BaseException as error:
             store.discard(connection)
             if not isinstance(error, Exception):
@@ -272,15 +257,15 @@ class Writers:
         else:
             store.give_back(connection)
 
-    def _change(self, run: Runner, group: list[Change], *, lasting: bool) -> bool:
+    def _change(self, transaction: Transaction, group: list[Change], *, lasting: bool) -> bool:
         """Make all changes; who fails leaves the group. False if it may have left traces."""
         turns = made = 0
         while made < len(group) or self._take_in(group, MOST_TOGETHER - turns, lasting=lasting):
             task = group[made]
             turns += 1
-            run.wrote = False
+            transaction.wrote = False
             try:
-                task.result = task.body(run) if task.body else None
+                task.result = task.body(transaction) if task.body else None
             except Exception as error:  # noqa: BLE001 - it is raised in its own thread
                 del group[made]
                 spoiled = isinstance(error, self._store.database_error)
@@ -288,7 +273,7 @@ class Writers:
                 if spoiled:
                     told.__cause__ = error
                 task.settle(told)
-                if spoiled or run.wrote:
+                if spoiled or transaction.wrote:
                     return False
             else:
                 made += 1
@@ -305,13 +290,12 @@ class Writers:
                 group.append(self._queue.popleft())
         return len(group) > before
 
-    def _commit(self, connection: Any, run: Runner) -> None:
-        """Commit, and make sure that the file is still the ledger: else nobody gets an answer."""
-        store = self._store
+    def _commit(self, transaction: Transaction) -> None:
+        """Commit, and let the store look whether it holds: else nobody gets an answer."""
+        store, connection = self._store, transaction.connection
         try:
             store.run(connection, "COMMIT", ())
-            store.require_kept(connection)
-            store.follow(run.known.get(Head))
+            store.after_commit(transaction)
         except BaseException as error:
             store.discard(connection)
             if isinstance(error, store.database_error):

@@ -8,9 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bocage.accounting.group import patience
-from bocage.accounting.store import Run, Store, Value
 from bocage.errors import LedgerBusy, LedgerCorrupt, LedgerError
+from bocage.storage.group_commit import patience
+from bocage.storage.store import Store
+from bocage.storage.transaction import Run, Value
 
 _LOOK_SECONDS = 0.001  # how long SQLite itself waits for a lock before it says so
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
