@@ -16,9 +16,9 @@ from bocage.private.terms import Block, Design
 from bocage.schema import Schema
 
 Chunk = tuple[NDArray[Any], NDArray[Any]]  # cells of the terms, one line each; labels
-Verdicts = NDArray[np.uint8]  # of the rows of a chunk
-Judge = Callable[[Chunk], Verdicts]
-Group = tuple[NDArray[np.int64], int]  # lines of blocks as `verdicts` has them, and their cells
+Margins = NDArray[np.uint8]  # of the rows of a chunk
+MarginsOf = Callable[[Chunk], Margins]
+Group = tuple[NDArray[np.int64], int]  # lines of blocks as `margins` has them, and their cells
 Floats = NDArray[np.float64]
 Parameters = tuple[Floats, Floats]  # of an intercept, and of fine tables
 KEEP_BYTES = 2**29
@@ -132,50 +132,52 @@ class CellRows:
             whole += sums
         return whole
 
-    def judging(
+    def margins(
         self,
         terms: NDArray[np.int64],
         tables: NDArray[np.int64],
         intercept: NDArray[np.int64],
         steps: NDArray[np.int64],
-    ) -> Judge:
-        """What finds the verdicts of the rows of a chunk; see :mod:`verdicts`."""
+    ) -> MarginsOf:
+        """What finds the margins of the rows of a chunk; see :mod:`bocage.private.objective.margins`."""
         from bocage.private.objective import margins  # noqa: PLC0415 - not every fit needs to compile it
 
-        def judge(chunk: Chunk) -> Verdicts:
+        def margins_of(chunk: Chunk) -> Margins:
             found = np.empty(len(chunk[1]), np.uint8)
-            margins.judge(*chunk, self._sizes, terms, tables, intercept, steps, found)
+            margins.find_margins(*chunk, self._sizes, terms, tables, intercept, steps, found)
             return found
 
-        return judge
+        return margins_of
 
-    def right(self, judge: Judge, groups: Sequence[Group], every: Floats) -> Iterator[Floats]:
+    def right(
+        self, margins_of: MarginsOf, groups: Sequence[Group], corrected: Floats
+    ) -> Iterator[Floats]:
         """For each group of blocks, how many rows of each of its cells are right under each change.
 
-        `every` is what `margins.mended` gives. All cores share the groups if there are many and rows are in
-        memory, else the chunks, which are judged where they are counted: a table may change between two scans.
+        `corrected` is what `margins.corrected` gives. All cores share the groups if there are many and rows are in
+        memory, else the chunks, whose margins are found where they are counted: a table may change between two scans.
         """
         from bocage.private.objective import margins  # noqa: PLC0415 - not every fit needs to compile it
 
-        def judged(chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Verdicts]]:
-            return ((chunk, judge(chunk)) for chunk in chunks)
+        def with_margins(chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Margins]]:
+            return ((chunk, margins_of(chunk)) for chunk in chunks)
 
-        def work(task: tuple[Group, Iterable[tuple[Chunk, Verdicts]]]) -> Floats:
+        def work(task: tuple[Group, Iterable[tuple[Chunk, Margins]]]) -> Floats:
             (blocks, cells), parts = task
-            counts = np.zeros(cells * len(every), np.int32)
+            counts = np.zeros(cells * len(corrected), np.int32)
             for chunk, found in parts:
-                margins.count_verdicts(chunk[0], found, self._sizes, blocks, len(every), counts)
-            right = np.zeros((cells, every.shape[1]))
-            margins.right_rows(counts.reshape(cells, -1), every, right)
+                margins.count_margins(chunk[0], found, self._sizes, blocks, len(corrected), counts)
+            right = np.zeros((cells, corrected.shape[1]))
+            margins.right_rows(counts.reshape(cells, -1), corrected, right)
             return right
 
         if self._kept is not None and len(groups) > workers():
-            every_row = list(judged(self._kept))
+            every_row = list(with_margins(self._kept))
             yield from _each(work, ((group, every_row) for group in groups))
             return
         for group in groups:
-            tasks = ((group, judged([chunk])) for chunk in self.chunks())
-            yield sum(self._each(work, tasks), np.zeros((group[1], every.shape[1])))
+            tasks = ((group, with_margins([chunk])) for chunk in self.chunks())
+            yield sum(self._each(work, tasks), np.zeros((group[1], corrected.shape[1])))
 
     def _each(self, work: Callable[[S], T], chunks: Iterator[S]) -> Iterator[T]:
         """The work on every chunk; a single one is not worth a thread."""

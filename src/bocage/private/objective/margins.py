@@ -1,13 +1,13 @@
-"""What would make a row right: compiled loops of the tables that mend an additive model.
+"""How far rows are from being predicted right or wrong: compiled loops of the corrections of an additive model.
 
-A table may raise one label by one of a few public steps. A row that the model gets wrong is mended by raising its
-own label by enough, and by nothing else; one that it gets right stays so unless another label is raised by
-too much. So all that matters about a row is a small number, its *verdict*. With S steps and K labels, of label y:
+A correction may raise one label by one of a few public steps. A row that the model gets wrong is corrected by raising
+its own label by enough, and by nothing else; one that it gets right stays so unless another label is raised by
+too much. So all that matters about a row is a small number, its *margin*. With S steps and K labels, of label y:
 
-- wrong: which step is the first that mends it, or S if none does;
+- wrong: which step is the first that corrects it, or S if none does;
 - right: S + 1, plus for each other label how many of its steps the row would bear, as digits to the base S + 1.
 
-Verdicts of the next label begin where those of y end. Scores are whole numbers, and of equal ones the first
+Margins of the next label begin where those of y end. Scores are whole numbers, and of equal ones the first
 label is predicted: nothing here is rounded.
 """
 
@@ -25,8 +25,8 @@ from bocage.engine.codes.kernels import compiled
 _STRIP = 2048
 
 
-def mended(labels: int, steps: int) -> NDArray[np.float64]:
-    """1 where a row of a verdict is right under a change, else 0.
+def corrected(labels: int, steps: int) -> NDArray[np.float64]:
+    """1 where a row of a margin is right under a change, else 0.
 
     The changes are none at all, then each label with each step.
     """
@@ -46,18 +46,18 @@ def mended(labels: int, steps: int) -> NDArray[np.float64]:
 
 
 @compiled
-def _front(cells: Any, start: Any, line: Any, sizes: Any, found: Any) -> Any:
-    """Put the cells of all columns of a block but the last into `found`; False if there are none."""
-    known = False
+def _front(cells: Any, start: Any, line: Any, sizes: Any, front: Any) -> Any:
+    """Put the cells of all columns of a block but the last into `front`; False if there are none."""
+    begun = False
     for c in line[:-2]:
-        if c >= 0 and not known:
-            known = True
-            for i in range(len(found)):
-                found[i] = cells[c, start + i]
+        if c >= 0 and not begun:
+            begun = True
+            for i in range(len(front)):
+                front[i] = cells[c, start + i]
         elif c >= 0:
-            for i in range(len(found)):
-                found[i] = found[i] * sizes[c] + cells[c, start + i]
-    return known
+            for i in range(len(front)):
+                front[i] = front[i] * sizes[c] + cells[c, start + i]
+    return begun
 
 
 @compiled
@@ -80,10 +80,10 @@ def _add_up(cells: Any, start: Any, sizes: Any, terms: Any, tables: Any, scores:
 
 
 @compiled
-def judge(
-    cells: Any, labels: Any, sizes: Any, terms: Any, tables: Any, intercept: Any, steps: Any, found: Any,
+def find_margins(
+    cells: Any, labels: Any, sizes: Any, terms: Any, tables: Any, intercept: Any, steps: Any, margins: Any,
 ) -> None:  # fmt: skip
-    """The verdict of each row.
+    """The margin of each row.
 
     A line of `terms` has lines of `cells`, after as many times -1 as there is room left, and where its scores begin in
     each line of `tables`, which there is one of for each label. `sizes` has the number of cells of each line.
@@ -108,19 +108,19 @@ def judge(
                 borne = -base
                 for step in steps:
                     borne += worst + step < 0
-            found[start + i] = own * (base + digit) + base + borne
+            margins[start + i] = own * (base + digit) + base + borne
 
 
 @compiled
-def count_verdicts(
-    cells: Any, verdicts: Any, sizes: Any, blocks: Any, width: Any, counts: Any
+def count_margins(
+    cells: Any, margins: Any, sizes: Any, blocks: Any, width: Any, counts: Any
 ) -> None:
     """Add each row to the counters of its cell of every block; a line of `blocks` is as one of `terms`.
 
     Rows take turns with four sets of counters: neighbors are often alike, and adding to what was
     just written waits for it. Blocks that begin with the same columns should be neighbors.
     """
-    rows, fours = len(verdicts), len(verdicts) // 4 * 4
+    rows, fours = len(margins), len(margins) // 4 * 4
     keys = np.empty((len(cells), rows), np.uint16)  # of the last column of a block
     known = np.zeros(len(cells), np.bool_)
     front, step = np.zeros(rows, np.uint16), 0
@@ -134,7 +134,7 @@ def count_verdicts(
         if not known[last]:
             known[last] = True
             for i in range(rows):
-                keys[last, i] = cells[last, i] * width + verdicts[i]
+                keys[last, i] = cells[last, i] * width + margins[i]
         if b == 0 or step != sizes[last] * width or (blocks[b, :-2] != blocks[b - 1, :-2]).any():
             step, front[:] = sizes[last] * width, 0
             _front(cells, 0, blocks[b], sizes, front)
@@ -155,14 +155,14 @@ def count_verdicts(
 
 
 @compiled
-def right_rows(counts: Any, every: Any, found: Any) -> None:
-    """Add to `found` how many rows of each cell are right under each change, by their verdicts.
+def right_rows(counts: Any, corrected: Any, right: Any) -> None:
+    """Add to `right` how many rows of each cell are right under each change, by their margins.
 
-    `every` is what `mended` gives. Most counts are 0, so that this is quicker than a product of matrices.
+    `corrected` is what the function of that name gives. Most counts are 0, so that this is quicker than a product of matrices.
     """
     for cell in range(len(counts)):
-        for verdict in range(len(every)):
-            count = counts[cell, verdict]
+        for margin in range(len(corrected)):
+            count = counts[cell, margin]
             if count:
-                for change in range(every.shape[1]):
-                    found[cell, change] += count * every[verdict, change]
+                for change in range(corrected.shape[1]):
+                    right[cell, change] += count * corrected[margin, change]

@@ -1,4 +1,4 @@
-"""Tables that mend a model: verdicts by brute force, the law of every draw and its loss by enumeration."""
+"""Corrections of a model: margins by brute force, the law of every draw and its loss by enumeration."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from bocage.private import Block
 from bocage.private.executor import LiveExecutor
 from bocage.private.objective import boosting as module
 from bocage.private.objective import interactions
-from bocage.private.objective.boosting import Mending
-from bocage.private.objective.margins import mended
+from bocage.private.objective.boosting import Boosting
+from bocage.private.objective.margins import corrected
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Categorical, Numeric, Schema
@@ -88,7 +88,7 @@ class Listening(SilentNoise):
         return weights.argmax(axis=1)
 
 
-def mend(
+def correct(
     records,
     model,
     *,
@@ -102,8 +102,10 @@ def mend(
     noise, schema = Listening(), model.schema
     engine = MemoryEngine(columns_of(schema, records), schema)
     executor = LiveExecutor(Terms(schema, adjacency), engine, noise)
-    level = PrivateTable(executor, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(10, "mends")
-    drawn = level.mends(model, blocks, columns, cells, [Epsilon.of(one) for one in each])
+    level = PrivateTable(executor, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(
+        10, "corrections"
+    )
+    drawn = level.boost(model, blocks, columns, cells, [Epsilon.of(one) for one in each])
     return drawn, noise.proposals
 
 
@@ -127,17 +129,17 @@ def kinds(labels):
 def test_exclusive_or_is_found_in_the_one_pair_that_has_it_and_raised_there():
     model = model_of(schema_of(2))
     records = [(a, b, n, a ^ (n >= 2)) for a in (0, 1) for b in (0, 1) for n in range(4)]
-    ((columns, scores),), _ = mend(records, model, each=("5",), columns=2)
+    ((columns, scores),), _ = correct(records, model, each=("5",), columns=2)
     assert columns == (0, 1)
     assert (scores[:, 1] > scores[:, 0]).tolist() == [False, True, True, False]
     assert sum(right_with(model, [(columns, scores)], record) for record in records) == 16
 
 
 def test_the_next_table_stands_on_those_before():
-    """What the first table mends is no reason for a second."""
+    """What the first table corrects is no reason for a second."""
     model = model_of(schema_of(2))
     records = 9 * [(a, b, n, a ^ (n >= 2)) for a in (0, 1) for b in (0, 1) for n in range(4)]
-    drawn, proposals = mend(records, model, each=("3", "2"), blocks=BLOCKS[:2], columns=2)
+    drawn, proposals = correct(records, model, each=("3", "2"), blocks=BLOCKS[:2], columns=2)
     assert [rate for _, rate, _ in proposals] == [3, 2]
     assert not drawn[1][1].any()
     best = max(walked.score for walked, _ in every_walk(proposals[1][0]))
@@ -152,7 +154,7 @@ def test_three_columns_together_are_found_and_counted_right(labels, group, monke
     model = model_of(schema_of(labels))
     records = 5 * [(a, b, n, a ^ b ^ (n >= 2)) for a in (0, 1) for b in (0, 1) for n in range(4)]
     records += [(0, 0, 0, labels - 1)]  # an odd number of rows
-    drawn, ((walk, _, _),) = mend(records, model, each=("3",), columns=3)
+    drawn, ((walk, _, _),) = correct(records, model, each=("3",), columns=3)
     assert drawn[0][0] == (0, 1, 2)
     score = sum(right_with(model, drawn, record) for record in records)
     assert score == 80
@@ -163,11 +165,11 @@ def test_a_table_may_grow_from_one_that_was_drawn_before():
     model = model_of(schema_of(2))
     odd = [(a, b, n, a ^ b ^ (n >= 2)) for a in (0, 1) for b in (0, 1) for n in range(4)]
     plain = [(a, b, n, a ^ b) for a in (0, 1) for b in (0, 1) for n in range(4)]
-    drawn, proposals = mend(3 * odd + plain, model, each=("2", "3"), columns=2)
+    drawn, proposals = correct(3 * odd + plain, model, each=("2", "3"), columns=2)
     assert [columns for columns, _ in drawn] == [(0, 2), (0, 1, 2)]
     found = {walked.outcome[0] for walked in some_walks(proposals[1][0])}
     assert found == {(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)}
-    drawn, _ = mend(3 * odd + plain, model, each=("2", "3"), columns=2, cells=4)
+    drawn, _ = correct(3 * odd + plain, model, each=("2", "3"), columns=2, cells=4)
     assert len(drawn[1][0]) < 3  # eight cells would be too many
 
 
@@ -189,15 +191,15 @@ def some_walks(walk):
 
 
 @pytest.mark.parametrize("labels", [2, 3])
-def test_a_verdict_says_which_changes_make_a_row_right(labels):
+def test_a_margin_says_which_changes_make_a_row_right(labels):
     rng = np.random.default_rng(labels)
     steps = len(module.STEPS)
-    verdicts = labels * (steps + 1 + (steps + 1) ** (labels - 1))
-    assert mended(labels, steps).shape == (verdicts, 1 + labels * steps)
+    margins = labels * (steps + 1 + (steps + 1) ** (labels - 1))
+    assert corrected(labels, steps).shape == (margins, 1 + labels * steps)
     for _ in range(40):
         model = model_of(schema_of(labels), rng)
         record = kinds(labels)[rng.integers(len(kinds(labels)))]
-        _, ((walk, _, _),) = mend([record], model, blocks=BLOCKS[:1])
+        _, ((walk, _, _),) = correct([record], model, blocks=BLOCKS[:1])
         for walked, _ in every_walk(walk):
             assert walked.score == right_with(model, [walked.outcome], record)
 
@@ -216,7 +218,7 @@ def test_the_law_of_a_draw_is_prior_times_weight(seed, labels, rows):
     model, changes = model_of(schema_of(labels), rng), labels * len(module.STEPS)
     records = [kinds(labels)[i] for i in rng.integers(0, len(kinds(labels)), rows)]
     blocks = (BLOCKS[0], BLOCKS[2])
-    _, ((walk, rate, total),) = mend(records, model, blocks=blocks, each=("0.75",))
+    _, ((walk, rate, total),) = correct(records, model, blocks=blocks, each=("0.75",))
     assert rate == Fraction(3, 4)
     weights = []
     for walked, chance in every_walk(walk):
@@ -243,7 +245,7 @@ def test_the_law_of_a_draw_has_the_prior_of_its_columns(columns, monkeypatch):
     rng = np.random.default_rng(columns)
     model = model_of(schema_of(2), rng)
     records = [kinds(2)[i] for i in rng.integers(0, len(kinds(2)), 12)]
-    drawn, (_, (walk, rate, total)) = mend(
+    drawn, (_, (walk, rate, total)) = correct(
         records, model, blocks=BLOCKS[:2] if columns > 1 else BLOCKS, columns=columns, each=("1", "0.5")
     )  # fmt: skip
     (first,), grown = drawn[0][0][:1], 2 if columns == 1 else 0
@@ -264,7 +266,7 @@ def test_the_law_of_a_draw_has_the_prior_of_its_columns(columns, monkeypatch):
 
 def law(records, model, adjacency, factor):
     """The logarithms of the probabilities of all tables, at the rate that was proposed or a multiple."""
-    *_, (walk, rate, _) = mend(
+    *_, (walk, rate, _) = correct(
         records, model, each=("1.5",), blocks=BLOCKS[:2], columns=2, adjacency=adjacency
     )[1]
     weights = [
@@ -296,20 +298,22 @@ def test_one_record_more_costs_epsilon_and_no_more(labels, adjacency, monkeypatc
 
 def test_replaced_records_get_half_the_rate():
     model = model_of(schema_of(2))
-    rates = [mend([], model, adjacency=a)[1][0][1] for a in Adjacency]
+    rates = [correct([], model, adjacency=a)[1][0][1] for a in Adjacency]
     assert rates[0] == 2 * rates[1]
 
 
-def test_what_cannot_be_mended_is_refused_before_a_charge():
+def test_what_cannot_be_corrected_is_refused_before_a_charge():
     schema = schema_of(2)
     model, one = model_of(schema), [Epsilon.of(1)]
     engine = MemoryEngine(columns_of(schema, []), schema)
     executor = LiveExecutor(Terms(schema, Adjacency.ADD_REMOVE), engine, SilentNoise())
-    level = PrivateTable(executor, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(10, "mends")
+    level = PrivateTable(executor, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(
+        10, "corrections"
+    )
 
     def refused(words, model=model, *, blocks=BLOCKS, columns=2, cells=8, each=one):
         with pytest.raises(PlanError, match=words):
-            level.mends(model, blocks, columns, cells, each)
+            level.boost(model, blocks, columns, cells, each)
 
     refused("in a round at least", each=[])
     refused("by a block at least", blocks=())
@@ -325,5 +329,5 @@ def test_what_cannot_be_mended_is_refused_before_a_charge():
 
 
 def test_epsilon_is_the_sum_of_all_tables():
-    fit = Mending(model_of(schema_of(2)), BLOCKS, 2, 8, (Epsilon.of("0.1"), Epsilon.of("0.25")))
+    fit = Boosting(model_of(schema_of(2)), BLOCKS, 2, 8, (Epsilon.of("0.1"), Epsilon.of("0.25")))
     assert str(fit.epsilon) == "0.35"
