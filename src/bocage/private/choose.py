@@ -15,10 +15,11 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Contest, Noise, Selection
 from bocage.plan import Question, Tally
+from bocage.plan.documents import ChooseAsk, ModeAsk
 from bocage.plan.splits import Split, alone, code_alone
 from bocage.private.answer import Answer
 from bocage.private.criteria import Criterion, Doubled
-from bocage.private.query import IntArray, Place, Query, Terms
+from bocage.private.query import IntArray, Place, PlainQuery, Query, Terms
 from bocage.private.transcript import Used
 from bocage.schema import Categorical, Schema, number
 
@@ -95,7 +96,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Choose(Query):
+class Choose(PlainQuery):
     """For each cell one split among the candidates: a categorical column (one branch per value), or
     a numeric column with a threshold.
 
@@ -120,16 +121,22 @@ class Choose(Query):
     def words(self) -> str:
         return f"best split for {self.label} by {self.criterion.name}"
 
+    def form(self) -> ChooseAsk:
+        """The columns of each cell, said once if they are the same for all."""
+        names = [[candidate.column for candidate in cell] for cell in self.candidates]
+        return ChooseAsk(
+            among=names[0] if all(cell == names[0] for cell in names) else names,
+            label=self.label,
+            criterion=self.criterion.name,
+            selection=self.selection.value,
+            epsilon=str(self.epsilon),
+        )
+
     def describe(self) -> dict[str, Any]:
-        return {
-            "ask": "choose",
-            "among": [[one.describe() for one in cell] for cell in self.candidates],
-            "label": self.label,
-            "criterion": self.criterion.name,
-            "selection": self.selection.value,
-            "epsilon": str(self.epsilon),
-            **({"each": [str(one) for one in self.each]} if self.each else {}),
-        }
+        """The ledger keeps which splits of the columns were candidates."""
+        among = [[candidate.describe() for candidate in cell] for cell in self.candidates]
+        each = {"each": [str(epsilon) for epsilon in self.each]} if self.each else {}
+        return {**super().describe(), "among": among, **each}
 
     def question(self, place: Place) -> Question:
         columns = tuple(dict.fromkeys(one.column for cell in self.candidates for one in cell))
@@ -258,7 +265,7 @@ class Choose(Query):
 
 
 @dataclass(frozen=True)
-class Mode(Query):
+class Mode(PlainQuery):
     """For each cell the most frequent value of a column.
 
     Privacy
@@ -273,9 +280,10 @@ class Mode(Query):
     def words(self) -> str:
         return f"most frequent {self.column}"
 
-    def describe(self) -> dict[str, Any]:
-        facts = {"column": self.column, "selection": self.selection.value}
-        return {"ask": "mode", **facts, "epsilon": str(self.epsilon)}
+    def form(self) -> ModeAsk:
+        return ModeAsk(
+            column=self.column, selection=self.selection.value, epsilon=str(self.epsilon)
+        )
 
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, columns=(self.column,))

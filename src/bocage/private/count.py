@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Noise
 from bocage.plan import Question, Tally
+from bocage.plan.documents import CountAsk, CountsAsk
 from bocage.private.answer import Answer
 from bocage.private.query import (
     LAPLACE,
     IntArray,
     Place,
-    Query,
+    PlainQuery,
     Terms,
     distinct,
     laplace_answer,
@@ -27,7 +27,7 @@ MOST_COUNTS = 2**20
 
 
 @dataclass(frozen=True)
-class Count(Query):
+class Count(PlainQuery):
     """The number of rows in each cell.
 
     Privacy
@@ -41,8 +41,8 @@ class Count(Query):
     def words(self) -> str:
         return "count"
 
-    def describe(self) -> dict[str, Any]:
-        return {"ask": "count", "epsilon": str(self.epsilon)}
+    def form(self) -> CountAsk:
+        return CountAsk(epsilon=str(self.epsilon))
 
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where)
@@ -67,7 +67,7 @@ class Count(Query):
 
 
 @dataclass(frozen=True)
-class Counts(Query):
+class Counts(PlainQuery):
     """The number of rows in each cell with each value of one or two columns.
 
     Privacy
@@ -81,8 +81,8 @@ class Counts(Query):
     def words(self) -> str:
         return f"count by {' and '.join(self.columns)}"
 
-    def describe(self) -> dict[str, Any]:
-        return {"ask": "counts", "by": list(self.columns), "epsilon": str(self.epsilon)}
+    def form(self) -> CountsAsk:
+        return CountsAsk(by=list(self.columns), epsilon=str(self.epsilon))
 
     def question(self, place: Place) -> Question:
         column, *label = self.columns

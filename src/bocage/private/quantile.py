@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, log
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,10 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Contest, Noise, Selection
 from bocage.plan import Question, Tally
+from bocage.plan.documents import QuantileAsk
 from bocage.private.answer import Answer
 from bocage.private.intervals import weighted_reach
-from bocage.private.query import EXPONENTIAL, LAPLACE, IntArray, Place, Query, Terms, exact
+from bocage.private.query import EXPONENTIAL, LAPLACE, IntArray, Place, PlainQuery, Terms, exact
 from bocage.private.transcript import Used
 from bocage.schema import Numeric
 
@@ -28,7 +28,7 @@ _LOOKED_AT = 16  # cells, where there are many
 
 
 @dataclass(frozen=True)
-class Quantile(Query):
+class Quantile(PlainQuery):
     """The value below which a share `level` of the rows lies, chosen among the grid cells.
 
     Privacy
@@ -56,9 +56,8 @@ class Quantile(Query):
         name = "median" if self.level == Fraction(1, 2) else f"{float(self.level):g} quantile"
         return f"{name} of {self.column}"
 
-    def describe(self) -> dict[str, Any]:
-        facts = {"column": self.column, "level": str(self.level), "epsilon": str(self.epsilon)}
-        return {"ask": "quantile", **facts}
+    def form(self) -> QuantileAsk:
+        return QuantileAsk(column=self.column, level=str(self.level), epsilon=str(self.epsilon))
 
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, columns=(self.column,))

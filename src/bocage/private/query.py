@@ -18,6 +18,7 @@ from bocage.errors import PlanError
 from bocage.mechanisms import Adjacency, Noise, laplace_half_width
 from bocage.mechanisms.system import check_scale
 from bocage.plan import Cells, Question, Tally
+from bocage.plan.documents import Ask
 from bocage.plan.predicate import Bound, to_json
 from bocage.private.answer import Answer, Value
 from bocage.private.transcript import Used
@@ -96,8 +97,9 @@ class Place:
     parts: tuple[tuple[str, int | None], ...] = ()
 
     def describe(self) -> dict[str, Any]:
-        nodes = [[type(n).__name__, *vars(n).values()] for n in self.cells.nodes]
-        return {"where": to_json(self.where), "cells": nodes, "count": self.cells.count}
+        """The place as plain data: what the ledger keeps of it."""
+        where, nodes = to_json(self.where), self.cells.to_json()
+        return {"where": where, "cells": nodes, "count": self.cells.count}
 
 
 class Query(ABC):
@@ -111,7 +113,7 @@ class Query(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """The question as plain data: equal questions have equal descriptions."""
+        """The question as plain data: what the ledger keeps of it. Equal questions are equal data."""
 
     @abstractmethod
     def question(self, place: Place) -> Question:
@@ -150,6 +152,20 @@ class Query(ABC):
 
     def rehearse(self, terms: Terms, noise: Noise) -> None:  # noqa: B027 - most need nothing rare
         """Raise what the noise provider will raise, before anything is charged or read."""
+
+
+class PlainQuery(Query):
+    """One of the questions that :class:`~bocage.private.questions.Askable` has a method for.
+
+    Its document form is what the ledger keeps of it and what travels to a service.
+    """
+
+    @abstractmethod
+    def form(self) -> Ask:
+        """The question as a document."""
+
+    def describe(self) -> dict[str, Any]:
+        return self.form().memo()
 
 
 class Fit(ABC, Generic[Fitted_co]):

@@ -39,10 +39,7 @@ class Ensemble(Query):
         return f"{self.label or 'row'} counts of {many} partition{'s' if many > 1 else ''}"
 
     def describe(self) -> dict[str, Any]:
-        routers = [
-            [[type(node).__name__, *vars(node).values()] for node in router.nodes]
-            for router in self.routers
-        ]
+        routers = [router.to_json() for router in self.routers]
         facts = {"label": self.label, "epsilon": str(self.epsilon)}
         return {"ask": "ensemble", "routers": routers, **facts}
 
