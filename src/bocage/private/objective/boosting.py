@@ -28,7 +28,7 @@ from bocage.private.transcript import Used
 
 if TYPE_CHECKING:
     from bocage.mechanisms import Steps, Walk
-    from bocage.private.term_rows import Group
+    from bocage.private.objective.margins import Group
 
     Right = Callable[[Sequence[Group]], Iterator[NDArray[np.float64]]]
 
@@ -149,10 +149,9 @@ class Mending(Fit[list[Mend]]):
     def run(
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
     ) -> list[Mend]:
-        from bocage.private.objective.margins import mended  # noqa: PLC0415 - likewise
-        from bocage.private.term_rows import CellRows  # noqa: PLC0415 - a compiler
+        from bocage.private.objective.margins import JudgedRows, mended  # noqa: PLC0415 - a compiler
 
-        rows, drawn = CellRows(read, self._design, terms.schema), list[Mend]()
+        rows, drawn = JudgedRows(read, self._design, terms.schema), list[Mend]()
         every = mended(self._labels, len(STEPS))
         for epsilon in self.each:
             judge = rows.judging(*self._terms(drawn), np.array(STEPS))

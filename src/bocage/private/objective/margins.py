@@ -14,14 +14,21 @@ label is predicted: nothing here is rounded.
 # ruff: noqa: PLR0917 - compiled loops take arrays by position, and no objects
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bocage.engine.codes.counting import workers
 from bocage.engine.codes.kernels import compiled
+from bocage.private.term_rows import CellRows, Chunk, on_all_cores
 
+Verdicts = NDArray[np.uint8]  # of the rows of a chunk
+Judge = Callable[[Chunk], Verdicts]
+Group = tuple[NDArray[np.int64], int]  # lines of blocks as `judge` has them, and their cells
+Floats = NDArray[np.float64]
 _STRIP = 2048
 
 
@@ -166,3 +173,50 @@ def right_rows(counts: Any, every: Any, found: Any) -> None:
             if count:
                 for change in range(every.shape[1]):
                     found[cell, change] += count * every[verdict, change]
+
+
+class JudgedRows(CellRows):
+    """The rows of a model that is mended, and what a pass over them counts."""
+
+    def judging(
+        self,
+        terms: NDArray[np.int64],
+        tables: NDArray[np.int64],
+        intercept: NDArray[np.int64],
+        steps: NDArray[np.int64],
+    ) -> Judge:
+        """What finds the verdicts of the rows of a chunk; see above."""
+
+        def judge_chunk(chunk: Chunk) -> Verdicts:
+            found = np.empty(len(chunk[1]), np.uint8)
+            judge(*chunk, self._sizes, terms, tables, intercept, steps, found)
+            return found
+
+        return judge_chunk
+
+    def right(self, judge: Judge, groups: Sequence[Group], every: Floats) -> Iterator[Floats]:
+        """For each group of blocks, how many rows of each of its cells are right under each change.
+
+        `every` is what `mended` gives. All cores share the groups if there are many and rows are in
+        memory, else the chunks, which are judged where they are counted: a table may change between two scans.
+        """
+
+        def judged(chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Verdicts]]:
+            return ((chunk, judge(chunk)) for chunk in chunks)
+
+        def work(task: tuple[Group, Iterable[tuple[Chunk, Verdicts]]]) -> Floats:
+            (blocks, cells), parts = task
+            counts = np.zeros(cells * len(every), np.int32)
+            for chunk, found in parts:
+                count_verdicts(chunk[0], found, self._sizes, blocks, len(every), counts)
+            right = np.zeros((cells, every.shape[1]))
+            right_rows(counts.reshape(cells, -1), every, right)
+            return right
+
+        if self._kept is not None and len(groups) > workers():
+            every_row = list(judged(self._kept))
+            yield from on_all_cores(work, ((group, every_row) for group in groups))
+            return
+        for group in groups:
+            tasks = ((group, judged([chunk])) for chunk in self.chunks())
+            yield sum(self._each(work, tasks), np.zeros((group[1], every.shape[1])))
