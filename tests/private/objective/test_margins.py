@@ -8,8 +8,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from bocage.private.objective.margins import corrected
-from bocage.private.term_rows import CellRows
+from bocage.private.objective.margins import MarginRows, corrected
 from bocage.private.terms import Block, Design
 from bocage.schema import Categorical, Schema
 
@@ -64,7 +63,7 @@ def test_right_rows_are_those_counted_by_hand(batches, parts, keep_bytes):
     rng = np.random.default_rng(sum(batches))
     read = rows_of(rng, batches)
     blocks = tuple(Block((n,), (s,), (s,)) for n, s in zip(NAMES, SIZES, strict=True))
-    rows = CellRows(lambda: iter(read), Design(blocks, LABELS), SCHEMA, keep_bytes=keep_bytes)
+    rows = MarginRows(lambda: iter(read), Design(blocks, LABELS), SCHEMA, keep_bytes=keep_bytes)
     scores = [rng.integers(-4, 5, (size, LABELS)) * 256 for size in SIZES]
     terms = np.array([(i, start) for i, start in enumerate(np.cumsum([0, *SIZES[:-1]]))])
     by_label = np.ascontiguousarray(np.concatenate(scores).T)

@@ -28,7 +28,7 @@ from bocage.private.transcript import Used
 
 if TYPE_CHECKING:
     from bocage.mechanisms import Steps, Walk
-    from bocage.private.term_rows import Group
+    from bocage.private.objective.margins import Group
 
     RightRows = Callable[[Sequence[Group]], Iterator[NDArray[np.float64]]]
 
@@ -147,10 +147,12 @@ class Boosting(Fit[list[Correction]]):
     def run(
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
     ) -> list[Correction]:
-        from bocage.private.objective.margins import corrected  # noqa: PLC0415 - likewise
-        from bocage.private.term_rows import CellRows  # noqa: PLC0415 - a compiler
+        from bocage.private.objective.margins import (  # noqa: PLC0415 - a compiler
+            MarginRows,
+            corrected,
+        )
 
-        rows, drawn = CellRows(read, self._design, terms.schema), list[Correction]()
+        rows, drawn = MarginRows(read, self._design, terms.schema), list[Correction]()
         right = corrected(self._labels, len(STEPS))
         for epsilon in self.each:
             margins = rows.margins(*self._terms(drawn), np.array(STEPS))

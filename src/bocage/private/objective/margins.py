@@ -14,14 +14,21 @@ label is predicted: nothing here is rounded.
 # ruff: noqa: PLR0917 - compiled loops take arrays by position, and no objects
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bocage.engine.codes.counting import workers
 from bocage.engine.codes.kernels import compiled
+from bocage.private.term_rows import CellRows, Chunk, on_all_cores
 
+Margins = NDArray[np.uint8]  # of the rows of a chunk
+MarginsOf = Callable[[Chunk], Margins]
+Group = tuple[NDArray[np.int64], int]  # lines of blocks as `margins` has them, and their cells
+Floats = NDArray[np.float64]
 _STRIP = 2048
 
 
@@ -166,3 +173,53 @@ def right_rows(counts: Any, corrected: Any, right: Any) -> None:
             if count:
                 for change in range(corrected.shape[1]):
                     right[cell, change] += count * corrected[margin, change]
+
+
+class MarginRows(CellRows):
+    """The rows of a model that is corrected, and what a pass over them counts."""
+
+    def margins(
+        self,
+        terms: NDArray[np.int64],
+        tables: NDArray[np.int64],
+        intercept: NDArray[np.int64],
+        steps: NDArray[np.int64],
+    ) -> MarginsOf:
+        """What finds the margins of the rows of a chunk; see above."""
+
+        def margins_of(chunk: Chunk) -> Margins:
+            margins = np.empty(len(chunk[1]), np.uint8)
+            find_margins(*chunk, self._sizes, terms, tables, intercept, steps, margins)
+            return margins
+
+        return margins_of
+
+    def right(
+        self, margins_of: MarginsOf, groups: Sequence[Group], corrected: Floats
+    ) -> Iterator[Floats]:
+        """For each group of blocks, how many rows of each of its cells are right under each change.
+
+        `corrected` is what the function of that name gives. All cores share the groups if there are
+        many and rows are in memory, else the chunks, whose margins are found where they are counted:
+        a table may change between two scans.
+        """
+
+        def with_margins(chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Margins]]:
+            return ((chunk, margins_of(chunk)) for chunk in chunks)
+
+        def work(task: tuple[Group, Iterable[tuple[Chunk, Margins]]]) -> Floats:
+            (blocks, cells), parts = task
+            counts = np.zeros(cells * len(corrected), np.int32)
+            for chunk, margins in parts:
+                count_margins(chunk[0], margins, self._sizes, blocks, len(corrected), counts)
+            right = np.zeros((cells, corrected.shape[1]))
+            right_rows(counts.reshape(cells, -1), corrected, right)
+            return right
+
+        if self._kept is not None and len(groups) > workers():
+            every_row = list(with_margins(self._kept))
+            yield from on_all_cores(work, ((group, every_row) for group in groups))
+            return
+        for group in groups:
+            tasks = ((group, with_margins([chunk])) for chunk in self.chunks())
+            yield sum(self._each(work, tasks), np.zeros((group[1], corrected.shape[1])))

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bocage.errors import NotFound, RequestConflict, ServiceError
-from bocage.service import keys
 from bocage.service.core import keys
 from bocage.service.core.registry import now
 from bocage.service.core.store import open_store
