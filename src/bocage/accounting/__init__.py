@@ -11,8 +11,8 @@ from bocage.accounting.algebra import Action, Balance, State
 from bocage.accounting.anchor import known_head
 from bocage.accounting.entry import Entry
 from bocage.accounting.ledger import Ledger
+from bocage.accounting.ledger_factory import move_ledger, open_ledger
 from bocage.accounting.memory import MemoryAccount
-from bocage.accounting.opening import move_ledger, open_ledger
 from bocage.accounting.scope import Scope, ScopeKind
 from bocage.accounting.verification import Head, Verification, export_head, verify_export
 

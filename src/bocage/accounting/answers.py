@@ -12,7 +12,7 @@ from typing import Any
 from bocage.accounting.entry import check_key
 from bocage.accounting.scope import Scope
 from bocage.accounting.secret import MODULUS, Secret
-from bocage.accounting.tables import FIELDS, ORDER, rows
+from bocage.accounting.sql_schema import FIELDS, ORDER, rows
 from bocage.errors import LedgerError
 from bocage.storage import Run
 

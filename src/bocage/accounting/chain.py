@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from bocage.accounting import algebra, answers, boot
+from bocage.accounting import algebra, answers, machine_run
 from bocage.accounting.algebra import Action, Balance, State
 from bocage.accounting.anchor import Mark
 from bocage.accounting.declaration import Declaration
@@ -27,7 +27,7 @@ from bocage.accounting.entry import (
 from bocage.accounting.ledger_store import LedgerTransaction
 from bocage.accounting.scope import Scope
 from bocage.accounting.secret import Secret
-from bocage.accounting.tables import PAGE
+from bocage.accounting.sql_schema import PAGE
 from bocage.accounting.verification import Head, Replay
 from bocage.epsilon import ZERO, Epsilon
 from bocage.errors import BocageError, DeclaredTwice, LedgerCorrupt, LedgerError, RequestReused
@@ -140,7 +140,7 @@ def append(
             ),
         )
     if transaction.appended is None:
-        boot.note(transaction, entry.number)
+        machine_run.note(transaction, entry.number)
     run("UPDATE head SET number = ?, hash = ?", entry.number, entry.hash)
     balances.update(zip(lineage, path, strict=True))
     transaction.appended, transaction.head = entry, Head(entry.number, entry.hash)
@@ -188,7 +188,7 @@ def note_move(transaction: LedgerTransaction, memo: str) -> Entry:
     number, memo = previous.number + 1, check_memo(memo)
     entry = Entry(number, now(), Action.MOVE, (), ZERO, memo, None, previous.hash).sealed()
     _insert(transaction, entry, "")
-    boot.note(transaction, number)
+    machine_run.note(transaction, number)
     transaction.run("UPDATE head SET number = ?, hash = ?", number, entry.hash)
     return entry
 
@@ -323,7 +323,7 @@ def _again(
         raise RequestReused(first.request, first.number)
     algebra.require_open(path)
     if not lasting:
-        boot.require_this(transaction, first)
+        machine_run.require_this(transaction, first)
     return first.again()
 
 

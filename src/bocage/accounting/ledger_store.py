@@ -56,7 +56,7 @@ class LedgerStore(Store):
     Attributes
     ----------
     boot
-        The run of the machine, where the ledger records it: see `boot.py`.
+        The run of the machine, where the ledger records it: see `machine_run.py`.
     secret
         Of the ledger, once it is open.
     anchor

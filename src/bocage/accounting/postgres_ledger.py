@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bocage.accounting.entry import VERSION
 from bocage.accounting.ledger_store import LedgerStore
 from bocage.accounting.secret import MODULUS
-from bocage.accounting.tables import Dialect
+from bocage.accounting.sql_schema import Dialect
 from bocage.errors import LedgerError
 from bocage.storage import PostgresStore, Run, Value
 from bocage.storage.postgres import execute, import_psycopg, reason

@@ -11,7 +11,7 @@ from bocage.errors import LedgerError
 
 
 @dataclass(frozen=True)
-class Place:
+class FileLocation:
     """A file by its number, and the directory and name after which SQLite calls its log.
 
     Attributes
@@ -30,7 +30,7 @@ class Place:
     file: tuple[int, int]
 
     @classmethod
-    def of(cls, final: str | os.PathLike[str], now: str | os.PathLike[str]) -> Place:
+    def of(cls, final: str | os.PathLike[str], now: str | os.PathLike[str]) -> FileLocation:
         """The place of a file that will be linked to `final`."""
         folder, name = os.path.split(os.fspath(final))
         file, above = Path(now).stat(), Path(folder).stat()
@@ -38,7 +38,9 @@ class Place:
         return cls(os.fspath(final), text, (file.st_dev, file.st_ino))
 
     @classmethod
-    def find(cls, path: str | os.PathLike[str], refuse: Callable[[LedgerError], None]) -> Place:
+    def find(
+        cls, path: str | os.PathLike[str], refuse: Callable[[LedgerError], None]
+    ) -> FileLocation:
         """The place of a file, which has one name only."""
         real = os.path.realpath(path)
         try:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from bocage.accounting import chain, making, postgres_ledger
+from bocage.accounting import chain, postgres_ledger, sqlite_file
 from bocage.accounting.entry import Entry
-from bocage.accounting.file import SQLiteLedger, move
 from bocage.accounting.ledger import Ledger
 from bocage.accounting.ledger_store import LedgerStore
+from bocage.accounting.sqlite_ledger import SQLiteLedger, move
 from bocage.errors import LedgerError
 
 TIMEOUT_SECONDS = 30.0
@@ -48,7 +48,7 @@ def open_ledger(
         store = postgres_ledger.PostgresLedger(text, timeout_seconds=timeout_seconds)
     else:
         if create:
-            making.create(text, chain.create)
+            sqlite_file.create(text, chain.create)
         store = SQLiteLedger(text, timeout_seconds=timeout_seconds, only_look=not check)
     ledger = Ledger(store)
     if check:

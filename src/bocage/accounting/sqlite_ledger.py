@@ -3,7 +3,7 @@
 SQLite writes into a log beside the file and moves the content over later. So a ledger is safe only
 if everybody uses the same log, and if the file is never taken for the whole.
 
-- The file names its own place (`place.py`), which is compared at every new connection. It changes
+- The file names its own place (`file_location.py`), which is compared at every new connection. It changes
   only by `move`, which needs the file for itself. A connection holds a lock on the file itself,
   under whatever name, so that no two can be open at different places.
 - As soon as there is something to write, the file is marked: a log exists. The log takes the mark
@@ -19,10 +19,11 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bocage.accounting import boot, chain
+from bocage.accounting import chain, machine_run
 from bocage.accounting.entry import Entry
+from bocage.accounting.file_location import FileLocation
 from bocage.accounting.ledger_store import LedgerStore
-from bocage.accounting.making import (
+from bocage.accounting.sqlite_file import (
     APPLICATION,
     DIALECT,
     FORMAT,
@@ -31,7 +32,6 @@ from bocage.accounting.making import (
     finish_building,
     schema,
 )
-from bocage.accounting.place import Place
 from bocage.errors import LedgerCorrupt, LedgerError
 from bocage.storage import Connection, Run, SQLiteStore, Transaction
 
@@ -100,7 +100,7 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
                 )
             )
         self.version = FORMAT if third else version
-        self.boot = boot.current()
+        self.boot = machine_run.current()
 
     def connect(self) -> Connection:
         place = self._find_place()
@@ -129,10 +129,10 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
             raise
         return connection
 
-    def _find_place(self) -> Place:
+    def _find_place(self) -> FileLocation:
         finish_building(self.path)
         try:
-            place = Place.find(self.path, self._object)
+            place = FileLocation.find(self.path, self._object)
         except LedgerError:
             if self._file is None:
                 raise
@@ -142,7 +142,7 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
         self._file = place.file
         return place
 
-    def _require_place(self, place: Place, connection: Connection) -> None:
+    def _require_place(self, place: FileLocation, connection: Connection) -> None:
         """Refuse a file at another place than it says, or one without its log.
 
         The lock that the connection holds by now lets nobody move the ledger or close its log.
@@ -154,7 +154,7 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
             self._object(LedgerCorrupt(self.log_lost))
         self._compare(place, known)
 
-    def _compare(self, place: Place, known: _Identity) -> None:
+    def _compare(self, place: FileLocation, known: _Identity) -> None:
         if place.text != known.place:
             self._object(LedgerError(place.refusal(known.path)))
 
@@ -276,7 +276,7 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
     def upgrade(self) -> None:
         if self.version == FORMAT or not os.access(self.path, os.W_OK):
             return
-        place = Place.find(self.path, self._object)
+        place = FileLocation.find(self.path, self._object)
         with self.write() as run:
             ((version,),) = run("PRAGMA user_version")
             if version < FORMAT:  # another process may have been faster
@@ -309,7 +309,7 @@ def move(path: str | os.PathLike[str], memo: str) -> Entry:
             chain.last_entry(run)
             if store.version == FORMAT:
                 store.secret = chain.secret(run)
-        place = Place.find(path, _refuse)
+        place = FileLocation.find(path, _refuse)
         if store.log_is_lost:
             _refuse(LedgerError(store.log_lost))
         if store.version < FORMAT:

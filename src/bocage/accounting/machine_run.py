@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bocage.accounting.entry import Entry
 from bocage.accounting.ledger_store import LedgerTransaction
-from bocage.accounting.tables import insert
+from bocage.accounting.sql_schema import insert
 from bocage.errors import AnswerLost
 from bocage.storage import Run
 
