@@ -1,4 +1,4 @@
-"""Where the file of a ledger is: one file has one place, and everybody uses the log there."""
+"""Where the file of a ledger is: it has one place, and everybody uses the log there."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class FileLocation:
         """The place of a file, which has one name only."""
         real = os.path.realpath(path)
         try:
-            place, names = cls.of(real, real), Path(real).stat().st_nlink
+            location, names = cls.of(real, real), Path(real).stat().st_nlink
         except OSError as error:
             raise LedgerError(f"{real} cannot be used ({error.strerror}).") from None
         if names > 1:
@@ -54,17 +54,17 @@ class FileLocation:
                     "two could spend one budget. Nothing is charged to it: remove the other names."
                 )
             )
-        return place
+        return location
 
     @property
     def shown(self) -> str:
         """The path as text that every database takes."""
         return self.path.encode("utf-8", "backslashreplace").decode()
 
-    def refusal(self, known: str) -> str:
+    def refusal(self, recorded: str) -> str:
         """What to say where the ledger was kept at another place."""
         return (
             f"{self.shown} is not where the ledger was kept: it was moved, restored or copied (on "
-            f"record is {known}). Of two copies both would spend one budget, so that nothing is "
+            f"record is {recorded}). Of two copies both would spend one budget, so that nothing is "
             "charged to it. If it is the only one, its owner says so: bocage ledger move."
         )

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 
 from bocage.accounting import chain, postgres_ledger, sqlite_file
-from bocage.accounting.entry import Entry
 from bocage.accounting.ledger import Ledger
 from bocage.accounting.ledger_store import LedgerStore
-from bocage.accounting.sqlite_ledger import SQLiteLedger, move
+from bocage.accounting.sqlite_ledger import SQLiteLedger
 from bocage.errors import LedgerError
 
 TIMEOUT_SECONDS = 30.0
@@ -64,16 +63,3 @@ def open_ledger(
             ledger.close()
             raise
     return ledger
-
-
-def move_ledger(path: str | os.PathLike[str], memo: str = "") -> Entry:
-    """Say as the owner that a ledger file was moved, or restored, to where it is now.
-
-    Nobody may have it open. The move is an entry of the ledger.
-
-    Privacy
-    -------
-    Of two copies of one ledger both would spend the same budget. That this is the only one, and that
-    it is not older than what was released, nobody but the owner knows; an anchor does.
-    """
-    return move(path, memo)

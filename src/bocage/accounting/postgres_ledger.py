@@ -80,7 +80,7 @@ class PostgresLedger(LedgerStore, PostgresStore):
         with self.write() as run:
             if not _has_secret(run):  # another process may have been faster
                 run(_COUNT_IN)
-                _DIALECT.upgrade(run, known=("answers",))
+                _DIALECT.upgrade(run, present=("answers",))
 
     def damage(self, run: Run) -> list[str]:
         if not _has_secret(run):  # an older format

@@ -1,4 +1,4 @@
-"""How the file of a ledger is made, and what is in it."""
+"""How the SQLite file of a ledger is made, and what is in it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ def finish_building(path: Path) -> None:
                     other.unlink()
 
 
-def _fill(connection: sqlite3.Connection, place: FileLocation, fill: Callable[[Run], None]) -> None:
+def _fill(
+    connection: sqlite3.Connection, location: FileLocation, fill: Callable[[Run], None]
+) -> None:
     run = _runner(connection)
     run("PRAGMA journal_mode = WAL")
     run("PRAGMA synchronous = FULL")
@@ -85,7 +87,7 @@ def _fill(connection: sqlite3.Connection, place: FileLocation, fill: Callable[[R
     run(f"PRAGMA user_version = {FORMAT}")
     run("BEGIN IMMEDIATE")
     DIALECT.create(run)
-    add_identity(run, place)
+    add_identity(run, location)
     fill(run)
     run("COMMIT")
 
@@ -97,9 +99,9 @@ def _runner(connection: sqlite3.Connection) -> Run:
     return run
 
 
-def add_identity(run: Run, place: FileLocation) -> None:
+def add_identity(run: Run, location: FileLocation) -> None:
     run(_IDENTITY)
-    run("INSERT INTO identity VALUES (1, ?, ?, 0)", place.text, place.shown)
+    run("INSERT INTO identity VALUES (1, ?, ?, 0)", location.text, location.shown)
 
 
 @cache
