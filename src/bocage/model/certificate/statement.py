@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bocage.model.certificate.certificate import Certificate
-    from bocage.model.certificate.relaxed import Relaxed
+    from bocage.model.certificate.concentrated import Relaxed
 
 _NEIGHBORS = {
     "add_remove": "one of them has one record more",
