@@ -128,6 +128,6 @@ def _weights(decay: Fraction, base: int, signed: bool, open_end: bool, bits: int
 
 
 @lru_cache(maxsize=256)
-def _digits(many: int, one: int, word_bits: int, base: int) -> _Digits:
+def _digits(numerator: int, denominator: int, word_bits: int, base: int) -> _Digits:
     """Found by integers: to hash a fraction takes as long as half a draw."""
-    return _Digits(Fraction(many, one), word_bits, base)
+    return _Digits(Fraction(numerator, denominator), word_bits, base)

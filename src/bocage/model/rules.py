@@ -85,10 +85,10 @@ class Rules:
                 f"rules are sorted by confidence, support, depth, label or text: {by!r}."
             )
         down = by in ("confidence", "support") if descending is None else descending
-        known = [rule for rule in self if getattr(rule, by) is not None]
-        unknown = [rule for rule in self if getattr(rule, by) is None]
-        known.sort(key=lambda rule: getattr(rule, by), reverse=down)
-        return Rules((*known, *unknown))
+        counted = [rule for rule in self if getattr(rule, by) is not None]
+        uncounted = [rule for rule in self if getattr(rule, by) is None]
+        counted.sort(key=lambda rule: getattr(rule, by), reverse=down)
+        return Rules((*counted, *uncounted))
 
     def filtered(
         self,
@@ -100,7 +100,7 @@ class Rules:
         leaves_only: bool = False,
     ) -> Rules:
         """Rules for a label, with enough support and confidence, that mention a text."""
-        found = [
+        chosen = [
             rule
             for rule in self
             if (label is None or rule.label == label)
@@ -109,7 +109,7 @@ class Rules:
             and text.lower() in rule.text.lower()
             and (rule.leaf or not leaves_only)
         ]
-        return Rules(tuple(found))
+        return Rules(tuple(chosen))
 
     def to_json(self) -> str:
         """A JSON list of objects."""
@@ -149,8 +149,8 @@ def rules(model: Model, *, sub_rules: bool = True) -> Rules:
         return Rules(tuple(_additive_rules(model)))
     else:
         raise ModelError(f"a {type(model).__name__} has no rules.")
-    found = [rule for at, tree in enumerate(trees) for rule in _tree_rules(tree, at, sub_rules)]
-    return Rules(tuple(found))
+    every = [rule for at, tree in enumerate(trees) for rule in _tree_rules(tree, at, sub_rules)]
+    return Rules(tuple(every))
 
 
 def _tree_rules(tree: Tree, at: int, sub_rules: bool) -> Iterator[Rule]:

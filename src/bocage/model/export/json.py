@@ -85,9 +85,9 @@ def from_dict(document: Any) -> Tree | Forest | AdditiveModel:
     trees = []
     for entry in _read.items(document["trees"], '"trees"', most=MOST_TREES):
         _read.fields(entry, (*_NODES, "certificate"), "a tree")
-        own = entry["certificate"]
-        own = certificate if own is None else Certificate.from_dict(own)
-        trees.append(_tree(entry, schema, own, version))
+        made = entry["certificate"]
+        made = certificate if made is None else Certificate.from_dict(made)
+        trees.append(_tree(entry, schema, made, version))
     voting: Any = _read.text(document["voting"], '"voting"')  # the forest knows which there are
     return Forest(tuple(trees), voting, certificate)
 
@@ -148,7 +148,9 @@ def _nodes(tree: Tree) -> dict[str, Any]:
 
 
 def _released(values: list[Any], has: Any) -> list[Any]:
-    return [value if known else None for value, known in zip(values, has.tolist(), strict=True)]
+    return [
+        value if released else None for value, released in zip(values, has.tolist(), strict=True)
+    ]
 
 
 def _schema(document: Any) -> Schema:

@@ -241,13 +241,13 @@ def _cleaned(column: Attribute, x: str, dialect: Dialect) -> str:
     test = f"{x} IS NULL"
     if column.marker is not None:
         test += f" OR {text} = {text_literal(column.marker, dialect)}"
-    known = ""
+    inside = ""
     otherwise = text  # without a rule for outside values: no test of a tree accepts them
     if column.outside is not None:
         listed = ", ".join(text_literal(value, dialect) for value in column.values)
-        known = f" WHEN {text} IN ({listed}) THEN {text}"
+        inside = f" WHEN {text} IN ({listed}) THEN {text}"
         otherwise = text_literal(column.outside, dialect)
-    return f"CASE WHEN {test} THEN {missing}{known} ELSE {otherwise} END"
+    return f"CASE WHEN {test} THEN {missing}{inside} ELSE {otherwise} END"
 
 
 def _number(column: Numeric, x: str, dialect: Dialect) -> str:

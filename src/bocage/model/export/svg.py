@@ -166,16 +166,16 @@ def _boxes(tree: Tree, layout: _Layout) -> Iterator[str]:
     strength = confidence(tree).tolist()
     for node in range(len(tree)):
         x, y = layout.left[node], layout.middle[node] - BOX / 2
-        own, width = color(int(tree.label[node])), layout.width[node]
+        fill, width = color(int(tree.label[node])), layout.width[node]
         top, below = _words(tree, node)
         steps = path(tree, node).items()
         rule = " and ".join(in_words(tree.schema[name], codes) for name, codes in steps)
         yield f"<g><title>{xml(rule or 'all rows')}: {xml(outcome(tree, node))}</title>"
         yield (
             f'<rect class="paper box" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{BOX}" rx="4"/>'
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{BOX}" rx="4" fill="{own}" '
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{BOX}" rx="4" fill="{fill}" '
             f'fill-opacity="{0.05 + 0.45 * strength[node]:.2f}"/>'
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="5" height="{BOX}" rx="2" fill="{own}"/>'
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="5" height="{BOX}" rx="2" fill="{fill}"/>'
         )
         bold = "bold " if tree.is_leaf[node] else ""
         middle = y + (BOX / 2 + 4 if not below else 13)
