@@ -8,14 +8,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bocage.local import growing
+from bocage.local import tree_kernels
 from bocage.local.association import by_order, by_value
 from bocage.local.discrete import ValueClass
 from bocage.local.distortion import Distortion
-from bocage.local.growth import Growth
 from bocage.local.intervals import Intervals, number_of_intervals, partition, starts
 from bocage.local.kernel import Edges
 from bocage.local.reconstruct import reconstruct
+from bocage.local.tree_parameters import TreeParameters
 from bocage.schema import Attribute, Categorical
 
 Ints = NDArray[np.int64]
@@ -41,7 +41,7 @@ class Answers:
         answers: Rows,
         labels: Ints,
         classes: int,
-        growth: Growth,
+        growth: TreeParameters,
     ) -> None:
         self.attributes = [attribute for attribute, _ in columns]
         self.distortions = [distortion for _, distortion in columns]
@@ -86,10 +86,10 @@ class Answers:
             parts = self._partition(column, self._intervals(len(rows)))
             sent = self.sent[column]
             counts = np.zeros((self.classes if by_class else 1, len(sent)), np.int64)
-            growing.count_answers(self.answers, column, groups, rows, sent.start, counts)
+            tree_kernels.count_answers(self.answers, column, groups, rows, sent.start, counts)
             estimated = self._estimate(counts, parts)
             found = (by_value if self.multiway[column] else by_order)(counts, estimated)
-            growing.associate(
+            tree_kernels.associate(
                 self.answers, column, groups, rows, sent.start,
                 found.first, found.size, found.line, found.bounds, self.codes,
             )  # fmt: skip

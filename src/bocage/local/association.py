@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Association:
-    """Where the records of a group that sent an answer lie; see `growing.associate`.
+    """Where the records of a group that sent an answer lie; see `tree_kernels.associate`.
 
     Parameters
     ----------

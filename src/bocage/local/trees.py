@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bocage.local import growing, mdl
+from bocage.local import mdl, tree_kernels
 from bocage.local.answers import Answers, Ints, Rows
 from bocage.local.grown import Grown
 from bocage.local.kernel import Edges
@@ -91,16 +91,16 @@ def _split(tree: Grown, answers: Answers, place: Place) -> list[Place]:
     rows, edges = place.rows, place.edges
     offset = _offset(edges)
     table = np.zeros((offset[-1], answers.classes), np.int64)
-    growing.count_codes(answers.codes, answers.labels, rows, 0, len(rows), offset, table)
+    tree_kernels.count_codes(answers.codes, answers.labels, rows, 0, len(rows), offset, table)
     sums = np.zeros(answers.classes, np.int64)
     counts = tree.counts[place.node]
-    column, cut = growing.best_split(table, offset, answers.multiway, counts, sums)
+    column, cut = tree_kernels.best_split(table, offset, answers.multiway, counts, sums)
     if column < 0:
         return []
     lines = table[offset[column] : offset[column + 1]]
     parts = lines if cut < 0 else np.array([lines[:cut].sum(axis=0), lines[cut:].sum(axis=0)])
     ends = np.zeros(len(parts), np.int64)
-    growing.part(answers.codes, rows, 0, len(rows), column, cut, ends, np.empty_like(rows))
+    tree_kernels.part(answers.codes, rows, 0, len(rows), column, cut, ends, np.empty_like(rows))
     threshold = None if cut < 0 else int(edges[column][cut])
     children = tree.split(place.node, column, threshold, _bits(edges, column, cut), parts)
     return [
@@ -113,7 +113,7 @@ def _grow_below(tree: Grown, answers: Answers, place: Place) -> None:
     """Grow the rest of the tree below a leaf, with the intervals that its records have."""
     growth, edges, offset = answers.growth, place.edges, _offset(place.edges)
     floor = floor_bits(edges, answers) if growth.prune else -np.inf
-    column, cut, first, counts = growing.grow(
+    column, cut, first, counts = tree_kernels.grow(
         answers.codes, answers.labels, place.rows, offset, answers.multiway, answers.classes,
         growth.fewest, growth.most_depth - place.depth, floor, mdl.label_bits(answers.classes),
     )  # fmt: skip

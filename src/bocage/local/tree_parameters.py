@@ -17,7 +17,7 @@ ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
 
 
 @dataclass(frozen=True)
-class Growth:
+class TreeParameters:
     """How a tree is grown.
 
     Parameters
