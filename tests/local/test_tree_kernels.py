@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from bocage.local import mdl, tree_kernels
-from bocage.local.association import by_order, by_value
+from bocage.local.answers import by_order, by_value
 
 
 def table_of(codes, labels, bins, classes):

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.local.discrete import Clear
-from bocage.local.few import FewRecords, few_records
-from bocage.local.intervals import number_of_intervals
+from bocage.local.intervals import FewRecords, few_records, number_of_intervals
 from bocage.local.privacy import Privacy, of_record
 from bocage.local.records import Records
 from bocage.local.survey import Survey
