@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Self
 from urllib.parse import urlsplit
 
 from bocage.client.documents import AccountLine, LedgerLine, Me, ModelLine, line
@@ -15,9 +15,11 @@ from bocage.client.table import RemotePartition, RemoteTable
 from bocage.client.transport import Transport, document
 from bocage.errors import AccessDenied, PlanError, ServiceError
 from bocage.mechanisms import Adjacency
-from bocage.model import Forest, Released, Tree, from_dict
+from bocage.model import Released
 from bocage.parties import Contribution, PartyPlan
+from bocage.plan.documents import step_of
 from bocage.private.query import Terms
+from bocage.private.steps import follow
 from bocage.private.table import WHOLE
 from bocage.schema import Schema
 
@@ -124,43 +126,17 @@ class Connection:
 
     def partition(self, handle: str) -> RemotePartition:
         """A partition that was kept with :meth:`RemotePartition.keep`."""
-        found = self._link.get("partitions", handle)
-        here: RemoteTable | RemotePartition = self.table(found["table"])
-        for step in found["plan"]:
-            here = self._take(here, step)
-        if not isinstance(here, RemotePartition) or here.keys() != tuple(found["keys"]):
+        kept = self._link.get("partitions", handle)
+        try:
+            steps = [step_of(step) for step in kept["plan"]]
+        except (PlanError, TypeError, KeyError):
+            raise ServiceError(
+                f"this client does not know all steps of partition {handle!r}: it is too old."
+            ) from None
+        partition = follow(self.table(kept["table"]), steps, self.model)
+        if not isinstance(partition, RemotePartition) or partition.keys() != tuple(kept["keys"]):
             raise ServiceError(f"partition {handle!r} does not fit its table any more.")
-        return here.kept(handle)
-
-    def _take(
-        self, here: RemoteTable | RemotePartition, step: dict[str, Any]
-    ) -> RemoteTable | RemotePartition:
-        match here, step["op"]:
-            case RemoteTable(), "where":
-                return here.where(step["predicate"])
-            case ((RemoteTable() | RemotePartition()), "partition"):
-                edges, values = step.get("edges"), step.get("values")
-                return here.partition(step["by"], edges=edges, values=values)
-            case RemoteTable(), "partition_tree":
-                return here.partition(self._tree(step))
-            case RemotePartition(), "part":
-                return here[step["key"]]
-            case RemotePartition(), "split":
-                cells = {s["cell"]: (s["column"], s.get("threshold")) for s in step["splits"]}
-                return here.split(cells)
-        raise ServiceError(f"this client does not know the step {step['op']!r}: it is too old.")
-
-    def _tree(self, step: dict[str, Any]) -> Tree:
-        if step.get("document") is not None:
-            model = from_dict(step["document"])
-        else:
-            model = self.model(step["model"])
-        if isinstance(model, Tree):
-            return model
-        if isinstance(model, Forest):
-            number: int = step.get("tree", 0)
-            return model.trees[number]
-        raise ServiceError("an additive model has no leaves that could part a table.")
+        return partition.kept(handle)
 
     def jobs(self) -> list[Job]:
         """The last thousand jobs of this analyst, whichever program started them."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn, cast
+from typing import NoReturn, cast
 
 from bocage.accounting import MemoryAccount
 from bocage.client.bar import bar
-from bocage.client.executor import RemoteExecutor, Step, amount
+from bocage.client.executor import RemoteExecutor, amount
 from bocage.client.jobs import Job, Progress, fetch
 from bocage.client.transport import document
 from bocage.epsilon import LARGEST, Epsilon
@@ -18,6 +18,15 @@ from bocage.learners.base import quiet
 from bocage.learners.papers.batches import check_update
 from bocage.model import Forest, Tree, to_dict
 from bocage.plan import Predicate, to_text
+from bocage.plan.documents import (
+    CellSplit,
+    HandleStep,
+    PartitionStep,
+    PartStep,
+    SplitStep,
+    TreeStep,
+    WhereStep,
+)
 from bocage.plan.predicate import Value
 from bocage.private import EpsilonLike, PrivatePartition, PrivateTable
 from bocage.private.query import Place
@@ -43,7 +52,7 @@ class RemoteTable(PrivateTable):
     def where(self, predicate: Predicate | str) -> RemoteTable:
         place = _place(super().where(predicate))
         text = predicate if isinstance(predicate, str) else to_text(predicate)
-        return RemoteTable(self._executor.after({"op": "where", "predicate": text}), place)
+        return RemoteTable(self._executor.after(WhereStep(predicate=text)), place)
 
     def partition(
         self,
@@ -57,9 +66,7 @@ class RemoteTable(PrivateTable):
             return RemotePartition(self._executor.after(_by_column(by, edges, values)), place)
         if not isinstance(by, Tree):
             raise PlanError("a remote table is parted by a column or by a bocage.model.Tree.")
-        return RemotePartition(
-            self._executor.after({"op": "partition_tree", "document": to_dict(by)}), place
-        )
+        return RemotePartition(self._executor.after(TreeStep(document=to_dict(by))), place)
 
     def learn(
         self,
@@ -155,7 +162,7 @@ class RemotePartition(PrivatePartition):
 
     def __getitem__(self, key: str) -> RemoteTable:
         place = _place(super().__getitem__(key))
-        return RemoteTable(self._executor.after({"op": "part", "key": key}), place)
+        return RemoteTable(self._executor.after(PartStep(key=key)), place)
 
     def partition(
         self,
@@ -170,10 +177,10 @@ class RemotePartition(PrivatePartition):
     def split(self, splits: Mapping[int, tuple[str, int | None]]) -> RemotePartition:
         place = _place(super().split(splits))
         cells = [
-            {"cell": cell, "column": column, "threshold": threshold}
+            CellSplit(cell=cell, column=column, threshold=threshold)
             for cell, (column, threshold) in splits.items()
         ]
-        return RemotePartition(self._executor.after({"op": "split", "splits": cells}), place)
+        return RemotePartition(self._executor.after(SplitStep(splits=cells)), place)
 
     def keep(self) -> str:
         """Have the service keep this partition; the handle returned finds it again for days.
@@ -187,7 +194,7 @@ class RemotePartition(PrivatePartition):
 
     def kept(self, handle: str) -> RemotePartition:
         """The same partition, asked by its handle instead of its steps."""
-        executor = replace(self._executor, steps=({"op": "handle", "handle": handle},))
+        executor = replace(self._executor, steps=(HandleStep(handle=handle),))
         return RemotePartition(executor, self._place)
 
     def __repr__(self) -> str:
@@ -199,14 +206,15 @@ def _place(local: PrivateTable | PrivatePartition) -> Place:
     return local._place  # noqa: SLF001 - of a table that was made for this
 
 
-def _by_column(by: str, edges: Sequence[Value] | None, values: Sequence[str] | None) -> Step:
-    step: Step = {"op": "partition", "by": by}
-    if edges is not None:
-        step["edges"] = [_plain(edge) for edge in edges]
-    if values is not None:
-        step["values"] = list(values)
-    return step
+def _by_column(
+    by: str, edges: Sequence[Value] | None, values: Sequence[str] | None
+) -> PartitionStep:
+    return PartitionStep(
+        by=by,
+        edges=None if edges is None else [_plain(edge) for edge in edges],
+        values=None if values is None else list(values),
+    )
 
 
-def _plain(edge: Value) -> Any:
+def _plain(edge: Value) -> int | float | str:
     return edge if isinstance(edge, int | float | str) else str(edge)

@@ -254,5 +254,5 @@ def step_of(document: Mapping[str, Any]) -> Step:
     if step is None:
         raise PlanError(f"there is no step {document['op']!r}. There are {', '.join(_STEP_OF)}.")
     if step is SplitStep:
-        members["splits"] = [CellSplit(**split) for split in members["splits"]]
+        members["splits"] = [CellSplit(**dict(split)) for split in members["splits"]]
     return step(**members)

@@ -10,6 +10,7 @@ from bocage.accounting import Entry
 from bocage.errors import LedgerError, PlanError, RequestConflict
 from bocage.model import Released, from_dict
 from bocage.model.export.json import parse
+from bocage.plan.documents import MOST_STEPS, HandleStep
 from bocage.private import Answer, Kind, PrivatePartition
 from bocage.service import plans, wire
 from bocage.service.accounts import Admission, Answered
@@ -139,15 +140,15 @@ def partition_keys(service: Service, analyst: str, table: str, steps: list[wire.
 
 def expand(service: Service, analyst: str, table: str, steps: list[wire.Step]) -> list[wire.Step]:
     """The steps with a kept partition written out, if they begin with one."""
-    if not steps or not isinstance(steps[0], wire.HandleStep):
+    if not steps or not isinstance(first := steps[0].form, HandleStep):
         return steps
-    kept = service.records.handle(analyst, steps[0].handle)
+    kept = service.records.handle(analyst, first.handle)
     if kept.table != table:
         raise PlanError("the partition was kept for another table.")
     stored = wire.PartitionRequest.model_validate({"plan": kept.plan}).plan
     whole = [*stored, *steps[1:]]
-    if len(whole) > wire.MOST_STEPS:
-        raise PlanError(f"a plan has at most {wire.MOST_STEPS} steps.")
+    if len(whole) > MOST_STEPS:
+        raise PlanError(f"a plan has at most {MOST_STEPS} steps.")
     return whole
 
 

@@ -11,58 +11,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from bocage.service.asking import (
-    MOST_STEPS,
-    MOST_VALUES,
-    Amount,
-    Ask,
-    AverageAsk,
-    CellSplit,
-    ChooseAsk,
-    CountAsk,
-    CountsAsk,
-    Document,
-    HandleStep,
-    Mode,
-    ModeAsk,
-    PartitionStep,
-    PartStep,
-    QuantileAsk,
-    Selection,
-    SplitStep,
-    Step,
-    Steps,
-    SumAsk,
-    Text,
-    TreeStep,
-    WhereStep,
-)
+from bocage.plan.documents import MOST_STEPS
+from bocage.service.asking import Amount, Ask, Document, Mode, Step, Steps, Text
 
 __all__ = [
     "MOST_STEPS",
-    "MOST_VALUES",
-    "Amount",
     "Ask",
-    "AverageAsk",
-    "CellSplit",
-    "ChooseAsk",
-    "CountAsk",
-    "CountsAsk",
     "Document",
-    "HandleStep",
-    "Mode",
-    "ModeAsk",
-    "PartStep",
-    "PartitionStep",
-    "QuantileAsk",
-    "Selection",
-    "SplitStep",
     "Step",
     "Steps",
-    "SumAsk",
-    "Text",
-    "TreeStep",
-    "WhereStep",
 ]  # travel too, and are defined next door
 
 KEY_PATTERN = "[!-~]{1,100}"  # of an idempotency key
