@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import NoReturn, cast
 
 from bocage.accounting import MemoryAccount
-from bocage.client.bar import bar
 from bocage.client.executor import RemoteExecutor, amount
-from bocage.client.jobs import Job, Progress, fetch
+from bocage.client.jobs import Job, Progress, fetch, progress_bar
 from bocage.client.transport import document
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import BocageError, LearnerError, PlanError
@@ -87,8 +86,8 @@ class RemoteTable(PrivateTable):
         job = self.start(cast("Learner", learner), epsilon, cast("Forest | None", update))
         if progress is not quiet:
             return cast("Released", job.wait(progress))
-        with bar(f"{learner.name} on {self._executor.table}") as told:
-            return cast("Released", job.wait(told))
+        with progress_bar(f"{learner.name} on {self._executor.table}") as show:
+            return cast("Released", job.wait(show))
 
     def start(self, learner: Learner, epsilon: EpsilonLike, update: Forest | None = None) -> Job:
         """Start a learner at the service and do not wait: the job returned can be waited for.
@@ -107,17 +106,17 @@ class RemoteTable(PrivateTable):
             "plan": self._executor.plan,
             "update": None if update is None else self._id_of(update),
         }
-        found = self._executor.link.post("tables", self._executor.table, "learn", body=body)
-        return Job(self._executor.link, document(found)["status"])
+        accepted = self._executor.link.post("tables", self._executor.table, "learn", body=body)
+        return Job(self._executor.link, document(accepted)["status"])
 
     def _id_of(self, forest: Forest) -> str:
         """The service vouches for what it adds up: it takes a forest of its own, by its id."""
         wanted = to_dict(forest)
-        for one in self._executor.link.get("models", limit=MOST_LISTED):
-            if one["learner"] == forest.certificate.learner:
-                model = fetch(self._executor.link, one["id"])
+        for listed in self._executor.link.get("models", limit=MOST_LISTED):
+            if listed["learner"] == forest.certificate.learner:
+                model = fetch(self._executor.link, listed["id"])
                 if to_dict(model) == wanted:
-                    return str(one["id"])
+                    return str(listed["id"])
         raise LearnerError(
             "the forest is not among this analyst's models at the service, and no other is updated "
             "there. Grow the first batch there too. Nothing was charged."
@@ -187,10 +186,10 @@ class RemotePartition(PrivatePartition):
 
         See :meth:`Connection.partition`. Its parts go on costing their maximum.
         """
-        found = self._executor.link.post(
+        kept = self._executor.link.post(
             "tables", self._executor.table, "partitions", body={"plan": self._executor.plan}
         )
-        return str(document(found)["handle"])
+        return str(document(kept)["handle"])
 
     def kept(self, handle: str) -> RemotePartition:
         """The same partition, asked by its handle instead of its steps."""
