@@ -55,7 +55,7 @@ class Members:
 
     @property
     def members(self) -> dict[str, Any]:
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {member.name: getattr(self, member.name) for member in fields(self)}
 
 
 # What is asked
@@ -166,7 +166,7 @@ class Step(Members):
 
     def wire(self) -> dict[str, Any]:
         """What travels to a service: members that are as by default need not be said."""
-        default = {one.name: one.default for one in fields(self)}
+        default = {member.name: member.default for member in fields(self)}
         said = {name: value for name, value in self.members.items() if value != default[name]}
         return {"op": self.op, **said}
 
