@@ -11,16 +11,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from bocage.plan.documents import MOST_STEPS
 from bocage.service.asking import Amount, Ask, Document, Mode, Step, Steps, Text
 
-__all__ = [
-    "MOST_STEPS",
-    "Ask",
-    "Document",
-    "Step",
-    "Steps",
-]  # travel too, and are defined next door
+__all__ = ["Ask", "Document", "Step"]  # travel too, and are defined next door
 
 KEY_PATTERN = "[!-~]{1,100}"  # of an idempotency key
 _LIGHT, _MOST_LIGHT_STEPS = {"noisy_count", "noisy_sum", "noisy_avg"}, 8
