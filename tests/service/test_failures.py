@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from running import Inside, count, wait_for_job
 
 from bocage.accounting import Ledger, LedgerAccount
-from bocage.engine.files.version import Opened
-from bocage.service.middleware import padding
 from bocage.engine.files.version import FileVersion
+from bocage.service.middleware import padding
 from servers import wait_until
 
 QUERY = "/v1/tables/people/query"

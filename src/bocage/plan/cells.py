@@ -56,12 +56,12 @@ class Cells:
         if not 1 <= self.count < -OUTSIDE:
             raise PlanError(f"a partition has at least one cell, not {self.count}.")
         for at, node in enumerate(self.nodes):
-            whole = (
+            numbers = (
                 targets_of(node)
                 if isinstance(node, Branch)
                 else (*targets_of(node), node.threshold)
             )
-            if type(whole) is not tuple or any(type(number) is not int for number in whole):
+            if type(numbers) is not tuple or any(type(number) is not int for number in numbers):
                 raise PlanError(
                     f"node {at} of a partition has a tuple of whole numbers, not {_shown(node)}."
                 )

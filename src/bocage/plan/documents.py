@@ -55,7 +55,7 @@ class Members:
 
     @property
     def members(self) -> dict[str, Any]:
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {member.name: getattr(self, member.name) for member in fields(self)}
 
 
 # What is asked
@@ -166,7 +166,7 @@ class Step(Members):
 
     def wire(self) -> dict[str, Any]:
         """What travels to a service: members that are as by default need not be said."""
-        default = {one.name: one.default for one in fields(self)}
+        default = {member.name: member.default for member in fields(self)}
         said = {name: value for name, value in self.members.items() if value != default[name]}
         return {"op": self.op, **said}
 
@@ -254,5 +254,5 @@ def step_of(document: Mapping[str, Any]) -> Step:
     if step is None:
         raise PlanError(f"there is no step {document['op']!r}. There are {', '.join(_STEP_OF)}.")
     if step is SplitStep:
-        members["splits"] = [CellSplit(**split) for split in members["splits"]]
+        members["splits"] = [CellSplit(**dict(split)) for split in members["splits"]]
     return step(**members)

@@ -14,6 +14,7 @@ from bocage.errors import EpsilonError, PlanError
 from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.model import Model
 from bocage.plan import Cells, Predicate, bind, parse
+from bocage.plan.documents import ASKS
 from bocage.plan.predicate import ALWAYS, Value
 from bocage.plan.regions import both
 from bocage.private.answer import Kind
@@ -28,7 +29,7 @@ from bocage.private.tables.ensemble import Ensemble
 from bocage.private.transcript import Transcript
 
 WHOLE = Place(ALWAYS, Cells(), ("",))
-_ASKS = ("noisy_count", "noisy_counts", "noisy_sum", "noisy_avg", "noisy_quantile", "noisy_mode")
+_METHODS = tuple(ask.kind for ask in ASKS)
 
 
 Told = Callable[[int, int], None]  # levels done, levels in all
@@ -210,8 +211,8 @@ class PrivateTable(Askable):
         """
         if not plus_minus > 0:
             raise PlanError(f"an error is greater than 0, not {plus_minus}.")
-        if method not in _ASKS:
-            raise PlanError(f"{method!r} is no question. There are {', '.join(_ASKS)}.")
+        if method not in _METHODS:
+            raise PlanError(f"{method!r} is no question. There are {', '.join(_METHODS)}.")
         low, high = 1, LARGEST
         while low < high:
             middle = (low + high) // 2

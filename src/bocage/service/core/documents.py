@@ -11,59 +11,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from bocage.service.core.question_documents import (
-    MOST_STEPS,
-    MOST_VALUES,
-    Amount,
-    Ask,
-    AverageAsk,
-    CellSplit,
-    ChooseAsk,
-    CountAsk,
-    CountsAsk,
-    Document,
-    HandleStep,
-    Mode,
-    ModeAsk,
-    PartitionStep,
-    PartStep,
-    QuantileAsk,
-    Selection,
-    SplitStep,
-    Step,
-    Steps,
-    SumAsk,
-    Text,
-    TreeStep,
-    WhereStep,
-)
+from bocage.service.core.question_documents import Amount, Ask, Document, Mode, Step, Steps, Text
 
-__all__ = [
-    "MOST_STEPS",
-    "MOST_VALUES",
-    "Amount",
-    "Ask",
-    "AverageAsk",
-    "CellSplit",
-    "ChooseAsk",
-    "CountAsk",
-    "CountsAsk",
-    "Document",
-    "HandleStep",
-    "Mode",
-    "ModeAsk",
-    "PartStep",
-    "PartitionStep",
-    "QuantileAsk",
-    "Selection",
-    "SplitStep",
-    "Step",
-    "Steps",
-    "SumAsk",
-    "Text",
-    "TreeStep",
-    "WhereStep",
-]  # travel too, and are defined next door
+__all__ = ["Ask", "Document", "Step"]  # travel too, and are defined next door
 
 KEY_PATTERN = "[!-~]{1,100}"  # of an idempotency key
 _LIGHT, _MOST_LIGHT_STEPS = {"noisy_count", "noisy_sum", "noisy_avg"}, 8

@@ -264,7 +264,7 @@ class Jobs:
             thread.join(max(0, end - time.monotonic()))
 
 
-def _table(asked: plans.Asked) -> PrivateTable:
+def _table(asked: plans.Rows) -> PrivateTable:
     if not isinstance(asked, PrivateTable):
         raise PlanError("a model is learned from a table or from one part, not from a partition.")
     return asked

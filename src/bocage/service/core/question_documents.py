@@ -1,24 +1,34 @@
-"""Plans and questions as documents: the steps to a place, and what is asked there."""
+"""Plans and questions as documents that strangers send: made from their one form, and checked.
+
+The form is declared in :mod:`bocage.plan.documents`. Here each of its classes becomes a model that
+refuses what is too long, too many or of another type.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import MISSING, fields
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic.fields import FieldInfo
 
-MOST_STEPS = 64
-MOST_VALUES = 2**16
-LONGEST_PREDICATE = 2**16
-LONGEST_TEXT = 1000
+from bocage.plan import documents
+from bocage.plan.documents import ASKS, MOST_STEPS, STEPS, Limits, Members, step_of
 
-Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
-Amount = Annotated[
-    int | float | Annotated[str, Field(max_length=60)],
-    Field(description='An amount of epsilon: `0.1`, or `"0.1"`.', examples=["0.1"]),
-]
 Mode = Literal["release", "preview", "dry_run"]
-Selection = Literal["permute_and_flip", "exponential"]
 
 
 class Document(BaseModel):
@@ -32,76 +42,22 @@ class Document(BaseModel):
         return self.model_dump_json()
 
 
-# Plans
+class StepDocument(Document):
+    """One step of a plan."""
+
+    if TYPE_CHECKING:
+        op: str
+
+    @cached_property
+    def form(self) -> documents.Step:
+        return step_of(dict(self))
 
 
-class WhereStep(Document):
-    """Keep the rows that pass a filter, written as in `PrivateTable.where`."""
-
-    op: Literal["where"]
-    predicate: Annotated[str, Field(max_length=LONGEST_PREDICATE, examples=["age >= 30"])]
-
-
-class PartitionStep(Document):
-    """Part the rows by a column: by its values, or by ranges of a numeric one."""
-
-    op: Literal["partition"]
-    by: Text
-    edges: Annotated[list[int | float | Text], Field(max_length=MOST_VALUES)] | None = None
-    values: Annotated[list[Text], Field(max_length=MOST_VALUES)] | None = None
-
-
-class TreeStep(Document):
-    """Part the rows by the leaves of a tree, or of one tree of a forest: a model by its id, or any
-    public one as `bocage.model` writes it."""
-
-    op: Literal["partition_tree"]
-    model: Text | None = None
-    document: dict[str, Any] | None = None
-    tree: Annotated[int, Field(ge=0, le=2**20)] = 0
-
-
-class CellSplit(Document):
-    """How one cell is split: by all values of a column, or below and above a threshold code."""
-
-    cell: Annotated[int, Field(ge=0, le=2**31)]
-    column: Text
-    threshold: Annotated[int, Field(ge=0, le=2**31)] | None = None
-
-
-class SplitStep(Document):
-    """Go on with the children of some cells of a partition, as `PrivatePartition.split`."""
-
-    op: Literal["split"]
-    splits: Annotated[list[CellSplit], Field(max_length=MOST_VALUES)]
-
-
-class PartStep(Document):
-    """Go on with one part of a partition."""
-
-    op: Literal["part"]
-    key: Text
-
-
-class HandleStep(Document):
-    """Begin with a partition that was stored before. First step only."""
-
-    op: Literal["handle"]
-    handle: Text
-
-
-Step = Annotated[
-    WhereStep | PartitionStep | TreeStep | SplitStep | PartStep | HandleStep,
-    Field(discriminator="op"),
-]
-Steps = Annotated[list[Step], Field(max_length=MOST_STEPS)]
-
-
-# Questions
-
-
-class _Question(Document):
+class AskDocument(Document):
     """What is asked at the end of a plan."""
+
+    if TYPE_CHECKING:
+        kind: str
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
@@ -109,70 +65,55 @@ class _Question(Document):
         return {name: value for name, value in self if name != "kind"}
 
 
-class CountAsk(_Question):
-    """The number of rows."""
-
-    kind: Literal["noisy_count"]
-    epsilon: Amount
-
-
-class CountsAsk(_Question):
-    """The number of rows for each value of a column, or of two columns jointly."""
-
-    kind: Literal["noisy_counts"]
-    by: Text | Annotated[list[Text], Field(max_length=2)]
-    epsilon: Amount
-
-
-class SumAsk(_Question):
-    """The sum of a numeric column."""
-
-    kind: Literal["noisy_sum"]
-    column: Text
-    epsilon: Amount
+def _document(
+    form: type[Members], base: type[Document] = Document, tag: str = ""
+) -> type[Document]:
+    """The model that reads one class of the form; `tag` is the member that tells it from others."""
+    hints = get_type_hints(form, include_extras=True)
+    members: dict[str, Any] = {tag: (Literal[getattr(form, tag)], ...)} if tag else {}
+    for member in fields(form):
+        default = ... if member.default is MISSING else member.default
+        members[member.name] = (_checked(hints[member.name]), default)
+    return create_model(
+        form.__name__, __base__=base, __module__=__name__, __doc__=form.__doc__, **members
+    )
 
 
-class AverageAsk(_Question):
-    """The average of a numeric column."""
-
-    kind: Literal["noisy_avg"]
-    column: Text
-    epsilon: Amount
-
-
-class QuantileAsk(_Question):
-    """A quantile of a numeric column, the median by default."""
-
-    kind: Literal["noisy_quantile"]
-    column: Text
-    level: float | Text = "0.5"
-    epsilon: Amount
+def _checked(hint: Any) -> Any:
+    """An annotation of the form, as the one that reads what strangers send."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return Annotated[(_checked(arguments[0]), *map(_field, arguments[1:]))]
+    if origin in (Union, UnionType):
+        return Union[tuple(map(_checked, arguments))]  # noqa: UP007 - of types that come at run time
+    if origin is Sequence:
+        return list[_checked(arguments[0])]  # type: ignore[misc] # likewise
+    return _document(hint) if isinstance(hint, type) and issubclass(hint, Members) else hint
 
 
-class ModeAsk(_Question):
-    """The most frequent value of a column."""
-
-    kind: Literal["noisy_mode"]
-    column: Text
-    selection: Selection = "permute_and_flip"
-    epsilon: Amount
-
-
-class ChooseAsk(_Question):
-    """For each cell the column that splits the label best."""
-
-    kind: Literal["choose"]
-    among: Annotated[
-        list[Text] | list[Annotated[list[Text], Field(max_length=MOST_VALUES)]],
-        Field(max_length=MOST_VALUES),
-    ]
-    criterion: Text
-    label: Text | None = None
-    selection: Selection = "permute_and_flip"
-    epsilon: Amount
+def _field(limits: Limits) -> FieldInfo:
+    field: FieldInfo = Field(
+        max_length=limits.longest,
+        ge=limits.least,
+        le=limits.most,
+        description=limits.description,
+        examples=list(limits.examples) or None,
+    )
+    return field
 
 
-Ask = Annotated[
-    CountAsk | CountsAsk | SumAsk | AverageAsk | QuantileAsk | ModeAsk | ChooseAsk,
-    Field(discriminator="kind"),
-]
+def _any_of(forms: Iterable[type[Members]], base: type[Document], tag: str) -> Any:
+    models = tuple(_document(form, base, tag) for form in forms)
+    return Annotated[Union[models], Field(discriminator=tag)]  # noqa: UP007 - as above
+
+
+if TYPE_CHECKING:
+    Text: TypeAlias = str
+    Amount: TypeAlias = int | float | str
+    Step: TypeAlias = StepDocument
+    Ask: TypeAlias = AskDocument
+    Steps: TypeAlias = list[StepDocument]
+else:
+    Text, Amount = _checked(documents.Text), _checked(documents.Amount)
+    Step, Ask = _any_of(STEPS, StepDocument, "op"), _any_of(ASKS, AskDocument, "kind")
+    Steps = Annotated[list[Step], Field(max_length=MOST_STEPS)]

@@ -10,6 +10,7 @@ from bocage.accounting import Entry
 from bocage.errors import LedgerError, PlanError, RequestConflict, RequestReused
 from bocage.model import Released, from_dict
 from bocage.model.export.json import parse
+from bocage.plan.documents import MOST_STEPS, HandleStep
 from bocage.private import Answer, Kind, PrivatePartition
 from bocage.service.core import documents as wire
 from bocage.service.core import plans
@@ -39,13 +40,13 @@ def query(
     """
     if request.mode == "release":
         return _release(service, analyst, table, request, key, grant=grant)
-    whole, _ = service.tables.asked_by(analyst, table)
+    private, _ = service.tables.asked_by(analyst, table)
     steps = expand(service, analyst, table, request.plan)
     find = finder(service, analyst)
     if request.mode == "preview":
-        priced = whole.preview(rows=request.rows)
+        priced = private.preview(rows=request.rows)
         return plans.ask(plans.resolve(priced, steps, find), request.ask, fresh=request.fresh)
-    with whole.dry_run(rows=dry_rows(service, request.rows)) as made_up:
+    with private.dry_run(rows=dry_rows(service, request.rows)) as made_up:
         return plans.ask(plans.resolve(made_up, steps, find), request.ask, fresh=request.fresh)
 
 
@@ -62,14 +63,14 @@ def _release(
     fresh = request.fresh or service.tables.is_moving(table)  # then no answer is about now
     once = f"fresh {key}" if fresh and key is not None else key  # no key has a space
     admission = Admission(once, keep=fresh and key is not None)
-    whole, account = service.tables.charged_by(analyst, table, admission, grant)
+    private, account = service.tables.charged_by(analyst, table, admission, grant)
     if key is not None:
         service.records.bind(analyst, key, digest)
     steps = expand(service, analyst, table, request.plan)
-    here = plans.resolve(whole, steps, finder(service, analyst))
+    rows = plans.resolve(private, steps, finder(service, analyst))
     with shielded(admission):
         try:
-            answer = plans.ask(here, request.ask, fresh=request.fresh)
+            answer = plans.ask(rows, request.ask, fresh=request.fresh)
             left = answer.remaining
         except Answered:
             left = str(account.remaining())
@@ -78,23 +79,23 @@ def _release(
         if admission.kept is not None:
             answer = Answer.from_json(admission.kept).as_kind(Kind.RELEASE, remaining=left)
     if answer.kind is Kind.STORED and key is not None:
-        answer = _own(service, answer, key)
+        answer = _as_paid(service, answer, key)
     return answer
 
 
-def _own(service: Service, answer: Answer, key: str) -> Answer:
+def _as_paid(service: Service, answer: Answer, key: str) -> Answer:
     """A stored answer that this very request paid for is shown as it was released."""
-    paid = entry_of(service, answer.entry)
-    if paid is None or paid.request != key:
+    charge = entry_of(service, answer.entry)
+    if charge is None or charge.request != key:
         return answer
-    return answer.as_kind(Kind.RELEASE, cost=str(paid.epsilon))
+    return answer.as_kind(Kind.RELEASE, cost=str(charge.epsilon))
 
 
 def entry_of(service: Service, number: int | None) -> Entry | None:
     if number is None:
         return None
-    found = service.tables.ledger.entries(after=number - 1, limit=1)
-    return found[0] if found else None
+    entries = service.tables.ledger.entries(after=number - 1, limit=1)
+    return entries[0] if entries else None
 
 
 def conflict_of(error: LedgerError) -> Exception:
@@ -110,12 +111,12 @@ def balance(
     service: Service, analyst: str, table: str, request: wire.BalanceRequest
 ) -> wire.BalanceDocument:
     """The account of a table or one of its parts."""
-    whole, _ = service.tables.asked_by(analyst, table)
+    private, _ = service.tables.asked_by(analyst, table)
     steps = expand(service, analyst, table, request.plan)
-    here = plans.resolve(whole, steps, finder(service, analyst))
-    if isinstance(here, PrivatePartition):
+    rows = plans.resolve(private, steps, finder(service, analyst))
+    if isinstance(rows, PrivatePartition):
         raise PlanError("a partition has no account of its own; each of its parts has.")
-    return wire.BalanceDocument(spent=str(here.spent()), remaining=str(here.remaining()))
+    return wire.BalanceDocument(spent=str(rows.spent()), remaining=str(rows.remaining()))
 
 
 def keep_partition(
@@ -131,25 +132,25 @@ def keep_partition(
 
 
 def partition_keys(service: Service, analyst: str, table: str, steps: list[wire.Step]) -> list[str]:
-    whole, _ = service.tables.asked_by(analyst, table)
-    here = plans.resolve(whole, steps, finder(service, analyst))
-    if not isinstance(here, PrivatePartition):
+    private, _ = service.tables.asked_by(analyst, table)
+    rows = plans.resolve(private, steps, finder(service, analyst))
+    if not isinstance(rows, PrivatePartition):
         raise PlanError("the plan of a kept partition ends in a partition.")
-    return list(here.keys())
+    return list(rows.keys())
 
 
 def expand(service: Service, analyst: str, table: str, steps: list[wire.Step]) -> list[wire.Step]:
     """The steps with a kept partition written out, if they begin with one."""
-    if not steps or not isinstance(steps[0], wire.HandleStep):
+    if not steps or not isinstance(first := steps[0].form, HandleStep):
         return steps
-    kept = service.records.handle(analyst, steps[0].handle)
+    kept = service.records.handle(analyst, first.handle)
     if kept.table != table:
         raise PlanError("the partition was kept for another table.")
     stored = wire.PartitionRequest.model_validate({"plan": kept.plan}).plan
-    whole = [*stored, *steps[1:]]
-    if len(whole) > wire.MOST_STEPS:
-        raise PlanError(f"a plan has at most {wire.MOST_STEPS} steps.")
-    return whole
+    expanded = [*stored, *steps[1:]]
+    if len(expanded) > MOST_STEPS:
+        raise PlanError(f"a plan has at most {MOST_STEPS} steps.")
+    return expanded
 
 
 def finder(service: Service, analyst: str) -> plans.FindModel:
