@@ -1,6 +1,6 @@
 """Requests that ask are read, refused and told apart as they were before their form was shared.
 
-`asking.json` was written when each document was a class of its own. A request is known by how it is
+`question_documents.json` was written when each document was a class of its own. A request is known by how it is
 written: what stands in a registry under an idempotency key must still be the same request.
 """
 
@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from bocage.service import wire
+from bocage.service.core import documents
 
-GOLDEN = json.loads((Path(__file__).parent / "asking.json").read_text())
+GOLDEN = json.loads((Path(__file__).parent / "question_documents.json").read_text())
 
 
 def question(kind="noisy_count", *plan, **arguments):
@@ -85,18 +85,18 @@ BAD = [
 
 def refusals(body):
     with pytest.raises(ValidationError) as caught:
-        wire.QueryRequest.model_validate(body)
+        documents.QueryRequest.model_validate(body)
     return [[error["type"], *error["loc"]] for error in caught.value.errors()]
 
 
 def test_the_schema_of_version_1_stands():
-    assert wire.QueryRequest.model_json_schema() == GOLDEN["schema"]
+    assert documents.QueryRequest.model_json_schema() == GOLDEN["schema"]
 
 
 def test_requests_are_written_as_they_were():
-    requests = [wire.QueryRequest.model_validate(body) for body in GOOD]
+    requests = [documents.QueryRequest.model_validate(body) for body in GOOD]
     assert [request.written for request in requests] == GOLDEN["written"]
-    again = [wire.QueryRequest.model_validate(json.loads(one.written)) for one in requests]
+    again = [documents.QueryRequest.model_validate(json.loads(one.written)) for one in requests]
     assert again == requests
 
 
