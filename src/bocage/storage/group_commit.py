@@ -13,10 +13,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bocage.errors import LedgerBusy, LedgerError
-from bocage.storage.transaction import Transaction
 
 if TYPE_CHECKING:
-    from bocage.storage.store import Store
+    from bocage.storage.store import Store, Transaction
 
 MOST_TOGETHER = 256
 
