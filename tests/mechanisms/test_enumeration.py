@@ -77,7 +77,7 @@ def drawn_of_many(digits, source):
     return int(digits.draw(1, source, np.dtype(np.int64))[0])
 
 
-DRAWS = pytest.mark.parametrize("draw", [drawn_of_many, _Digits.one])
+DRAWS = pytest.mark.parametrize("draw", [drawn_of_many, _Digits.draw_one])
 
 
 @DRAWS
@@ -109,7 +109,7 @@ def test_one_draw_is_what_the_same_words_make_of_many(scale):
     digits = _Digits(scale, 64, 512)
     for seed in range(200):
         sources = [RandomBits(np.random.default_rng(seed).bytes) for _ in range(2)]
-        assert digits.one(sources[0]) == drawn_of_many(digits, sources[1])
+        assert digits.draw_one(sources[0]) == drawn_of_many(digits, sources[1])
 
 
 def of_many(table, source):
@@ -117,7 +117,7 @@ def of_many(table, source):
 
 
 def of_one(table, source):
-    return table.one(int(source.words(1)[0]), source)
+    return table.draw_one(int(source.words(1)[0]), source)
 
 
 @pytest.mark.parametrize("draw", [of_many, of_one])

@@ -51,10 +51,10 @@ class ReferenceEngine:
     @property
     def version(self) -> str | None:
         names = sorted(self._codes)
-        found = sha256(repr((names, self._rows)).encode())
+        hashed = sha256(repr((names, self._rows)).encode())
         for name in names:
-            found.update(self._codes[name].tobytes())
-        return found.hexdigest()
+            hashed.update(self._codes[name].tobytes())
+        return hashed.hexdigest()
 
     def pin(self) -> Engine:
         return Pinned(self)

@@ -97,7 +97,7 @@ def _spark(source: Any, schema: Schema) -> Engine:
 def _matching(path: str) -> list[Path]:
     if Path(path).exists():
         return [Path(path)]
-    found = sorted(glob(path))  # noqa: PTH207 - Path.glob knows no absolute patterns
-    if not found:
+    names = sorted(glob(path))  # noqa: PTH207 - Path.glob knows no absolute patterns
+    if not names:
         raise SourceError(f"there is no file {path}. Check the path, or the pattern.")
-    return [Path(name) for name in found]
+    return [Path(name) for name in names]

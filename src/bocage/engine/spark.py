@@ -223,10 +223,10 @@ class PinnedSpark:
             names, partial(count, schema=self.schema, questions=questions, names=names)
         )
         with _large_batches(self._session):
-            found = rows.mapInArrow(job, "position long, count long").toArrow()
+            counted = rows.mapInArrow(job, "position long, count long").toArrow()
         compiled = compiled_questions(self.schema, questions, names)
         counters = fresh(compiled)
-        total = gather(found, counters)
+        total = gather(counted, counters)
         if total > self.schema.rows_bound:
             raise self._unread()
         return tallies(compiled, counters)
@@ -247,9 +247,9 @@ class PinnedSpark:
     def _digest(self) -> str:
         files = sorted({(piece.path, piece.identity) for piece in self._pieces or ()})
         job = partial(digests, files=files)
-        found = self._session.range(len(files)).mapInArrow(job, "number long, digest string")
-        by_number = sorted(found.toArrow().to_pylist(), key=itemgetter("number"))
-        return sha256("".join(one["digest"] for one in by_number).encode()).hexdigest()
+        digested = self._session.range(len(files)).mapInArrow(job, "number long, digest string")
+        by_number = sorted(digested.toArrow().to_pylist(), key=itemgetter("number"))
+        return sha256("".join(line["digest"] for line in by_number).encode()).hexdigest()
 
     def _needed(self, questions: Sequence[Question]) -> tuple[str, ...]:
         needed = {name for question in questions for name in question.reads()}
@@ -332,14 +332,14 @@ def _pieces(paths: list[str], schema: Schema) -> tuple[list[Piece], dict[str, pa
     return pieces, kinds
 
 
-def _held(found: pa.Schema, schema: Schema) -> dict[str, pa.DataType]:
+def _held(file: pa.Schema, schema: Schema) -> dict[str, pa.DataType]:
     """The types of the schema's columns in a file. Only what the file itself holds is a column."""
-    refuse_absent(schema, found.names)
+    refuse_absent(schema, file.names)
     kinds = {}
     for column in schema:
-        if found.names.count(column.name) > 1:
+        if file.names.count(column.name) > 1:
             raise SourceError(f"a file has two columns {column.name!r}. Rename or remove one.")
-        kind = found.field(column.name).type
+        kind = file.field(column.name).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         kinds[column.name] = pa.string() if is_text(kind) else kind
         encoder(column, kind)  # refuses what does not fit

@@ -35,8 +35,8 @@ class Piece:
 
 
 def identity_of(path: str) -> tuple[int, int, int]:
-    found = Path(path).stat()
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    status = Path(path).stat()
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def compiled_questions(
@@ -119,21 +119,21 @@ def list_rows(
 
 
 def _encoded(batches: Batches, schema: Schema, names: Sequence[str]) -> Iterator[tuple[Codes, int]]:
-    known: dict[tuple[pa.DataType, ...], Encoder] = {}
+    encoders: dict[tuple[pa.DataType, ...], Encoder] = {}
     for batch in batches:
         columns = dict(zip(names, batch.columns, strict=True))
         kinds = tuple(array.type for array in batch.columns)
-        if kinds not in known:
+        if kinds not in encoders:
             by_name = zip(names, kinds, strict=True)
-            known[kinds] = Encoder(schema, {n: encoder(schema[n], kind) for n, kind in by_name})
-        yield known[kinds].encode(columns, batch.num_rows), batch.num_rows
+            encoders[kinds] = Encoder(schema, {n: encoder(schema[n], kind) for n, kind in by_name})
+        yield encoders[kinds].encode(columns, batch.num_rows), batch.num_rows
 
 
-def gather(found: pa.Table, counters: list[Counters]) -> int:
+def gather(counted: pa.Table, counters: list[Counters]) -> int:
     """Add what the tasks counted; return the number of rows that they saw."""
     parts = _parts(counters)
     flat = np.zeros(1 + sum(part.size for part in parts), np.int64)
-    np.add.at(flat, found["position"].to_numpy(), found["count"].to_numpy())
+    np.add.at(flat, counted["position"].to_numpy(), counted["count"].to_numpy())
     start = 1
     for part in parts:
         part[...] = flat[start : start + part.size].reshape(part.shape)

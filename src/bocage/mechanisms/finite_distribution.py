@@ -54,7 +54,7 @@ class FiniteDistribution:
             outcome[i] = self._refine(int(words[i]), source)
         return outcome
 
-    def one(self, word: int, source: Randomness) -> int:
+    def draw_one(self, word: int, source: Randomness) -> int:
         """The outcome for a U whose first word is there: `draw` for one, without arrays."""
         outcome = bisect_right(self._lows, word)
         return self._refine(word, source) if word <= self._lasts[outcome] else outcome

@@ -48,7 +48,7 @@ def draw_laplace(scale: Fraction, size: int, source: Randomness) -> NDArray[Any]
     """
     digits = _digits(*scale.as_integer_ratio(), source.word_bits, _BASE)
     if size == 1:
-        return np.array([digits.one(source)], digits.kind)
+        return np.array([digits.draw_one(source)], digits.kind)
     noise = np.empty(size, digits.kind)
     for start in range(0, size, _CHUNK):
         part = noise[start : start + _CHUNK]
@@ -84,14 +84,14 @@ class _Digits:
             unit *= self.bases[level]
         return np.where(first & 1, ~value, value)
 
-    def one(self, source: Randomness) -> int:
+    def draw_one(self, source: Randomness) -> int:
         """One draw, digit by digit as `draw`, without arrays."""
         words = source.words(len(self.tables)).tolist()
-        outcomes = [t.one(word, source) for t, word in zip(self.tables, words, strict=True)]
+        outcomes = [t.draw_one(word, source) for t, word in zip(self.tables, words, strict=True)]
         end = self.bases[-1] << (len(self.bases) == 1)  # the outcome "m or more" of the last digit
         fresh = outcomes[-1]
         while fresh == end:
-            fresh = self.tables[-1].one(int(source.words(1)[0]), source)
+            fresh = self.tables[-1].draw_one(int(source.words(1)[0]), source)
             outcomes[-1] += fresh
         value, unit = outcomes[0] >> 1, self.bases[0]
         for digit, base in zip(outcomes[1:], self.bases[1:], strict=True):

@@ -213,3 +213,11 @@ def test_the_warnings_say_what_they_must() -> None:
 def test_a_json_draft_is_json(parquet: Path) -> None:
     document = draft_schema(parquet)
     assert json.loads(to_json(document)) == document
+
+
+def test_what_only_the_name_of_a_directory_holds_is_not_drafted(tmp_path):
+    folder = tmp_path / "year=2020"
+    folder.mkdir()
+    pq.write_table(pa.table({"age": [1, 2, 3]}), folder / "people.parquet")
+    document = draft_schema(folder / "people.parquet")
+    assert [entry["name"] for entry in document["attributes"]] == ["age"]

@@ -213,19 +213,19 @@ class Router:
         """All paths to cells, or None where walking is the better way."""
         if self._cells > MOST_PATHS:
             return None
-        found: list[Path] = []
+        complete: list[Path] = []
         depth = 0
         open_ends: list[tuple[int, int, dict[int, NDArray[np.bool_]]]] = [(self.root, 0, {})]
         columns: set[int] = set()
         for _ in range(MOST_STEPS):
-            if not open_ends or len(found) > MOST_PATHS:
+            if not open_ends or len(complete) > MOST_PATHS:
                 break
             target, steps, allowed = open_ends.pop()
             depth = max(depth, steps)
             if target == OUTSIDE:
                 continue
             if target < 0:
-                found.append((~target, allowed))
+                complete.append((~target, allowed))
                 continue
             column = self._nodes[target][0]
             columns.add(column)
@@ -235,7 +235,7 @@ class Router:
                     open_ends.append((onward, steps + 1, {**allowed, column: both}))
         # A step of a walk costs about twice as much as a look into a table of masks.
         worth_it = len(columns) <= 2 * depth + 2
-        return found if not open_ends and len(found) <= MOST_PATHS and worth_it else None
+        return complete if not open_ends and len(complete) <= MOST_PATHS and worth_it else None
 
     def _onward(self, node: int) -> list[tuple[int, NDArray[np.bool_]]]:
         column, threshold, below, above = self._nodes[node]

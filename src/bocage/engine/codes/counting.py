@@ -88,9 +88,9 @@ def fresh(compiled: Iterable[CompiledQuestion]) -> list[Counters]:
     return [question.fresh() for question in compiled]
 
 
-def add(to: Sequence[Counters], more: Sequence[Counters]) -> None:
-    for one, other in zip(to, more, strict=True):
-        one.add(other)
+def add(totals: Sequence[Counters], more: Sequence[Counters]) -> None:
+    for total, other in zip(totals, more, strict=True):
+        total.add(other)
 
 
 def tallies(compiled: Sequence[CompiledQuestion], counters: Sequence[Counters]) -> list[Tally]:

@@ -88,7 +88,7 @@ def _draft_column(scan: FileLook, column: str, kind: str) -> dict[str, Any]:
         raise SchemaError(f"its type {kind} is neither text nor number.")
     whole = kind in INTEGERS
     finite = "TRUE" if whole or kind.startswith("DECIMAL") else f"isfinite({x})"
-    different, low, high = scan.one(
+    different, low, high = scan.row(
         f"SELECT count(DISTINCT {x}), min({x}), max({x}) FROM {scan.source} WHERE {finite}"
     )
     if different == 0:
@@ -107,7 +107,7 @@ def _draft_column(scan: FileLook, column: str, kind: str) -> dict[str, Any]:
 
 
 def _draft_values(scan: FileLook, column: str, x: str, most: int) -> dict[str, Any]:
-    rows = scan.all(
+    rows = scan.rows(
         f"SELECT CAST(v AS VARCHAR) FROM (SELECT DISTINCT {x} AS v FROM {scan.source}) "
         f"WHERE v IS NOT NULL ORDER BY v LIMIT {most + 1}"
     )
@@ -143,8 +143,10 @@ class FileCheck:
     @property
     def problems(self) -> list[str]:
         """Why a table would not open; empty if it would."""
-        found = [f"column {c.name!r}: {c.problem}" for c in self.columns if c.problem]
-        return [*found, "the file holds more rows than the row cap."] if self.over_cap else found
+        problems = [f"column {c.name!r}: {c.problem}" for c in self.columns if c.problem]
+        return (
+            [*problems, "the file holds more rows than the row cap."] if self.over_cap else problems
+        )
 
 
 def check_file(path: str | Path, schema: Schema) -> FileCheck:
@@ -160,14 +162,14 @@ def check_file(path: str | Path, schema: Schema) -> FileCheck:
         conditions = [_conditions(column, scan) for column in counted]
         sums = [f"count_if({condition})" for three in conditions for condition in three]
         dropped = " OR ".join(three[2] for three in conditions) or "FALSE"
-        rows, gone, *numbers = scan.one(
+        rows, gone, *numbers = scan.row(
             f"SELECT {', '.join(['count(*)', f'count_if({dropped})', *sums])} FROM {scan.source}"
         )
-        found = iter(numbers)
+        counts = iter(numbers)
         columns = []
         for column in schema:
             problem, kind = problems[column.name], scan.types.get(column.name, "absent")
-            missing, outside, drops = (0, 0, 0) if problem else [next(found) for _ in range(3)]
+            missing, outside, drops = (0, 0, 0) if problem else [next(counts) for _ in range(3)]
             columns.append(ColumnCheck(column.name, kind, missing, outside, drops, problem))
         undeclared = tuple(name for name in scan.types if name not in schema.by_name)
         over = rows > schema.rows_bound and schema.over_cap == "refuse"
@@ -237,11 +239,11 @@ class FileLook:
             self.layout = layout
             self.all_text = True
             self.source = self._as_text(layout)
-        described = self.all(f"DESCRIBE SELECT * FROM {self.source}")
+        described = self.rows(f"DESCRIBE SELECT * FROM {self.source}")
         self.types = {str(row[0]): str(row[1]) for row in described}
 
     def _guess(self, name: str) -> Layout:
-        row = self.one(f"SELECT Delimiter, HasHeader, Columns FROM sniff_csv({name})")
+        row = self.row(f"SELECT Delimiter, HasHeader, Columns FROM sniff_csv({name})")
         names = tuple(str(column["name"]) for column in row[2])
         return Layout(str(row[0]), bool(row[1]), () if row[1] else names)
 
@@ -259,7 +261,7 @@ class FileLook:
         cast = f"CAST({identifier(column)} AS VARCHAR)"
         return stripped(cast) if self._strip else cast
 
-    def all(self, sql: str) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
         try:
             if self._text is not None:  # a reader reads once
                 self._duckdb.register(FED, self._text.reader(range(len(self._text.names))))
@@ -270,8 +272,8 @@ class FileLook:
                 f"{self._path} cannot be read as a Parquet or CSV file of this layout."
             ) from None
 
-    def one(self, sql: str) -> tuple[Any, ...]:
-        return self.all(sql)[0]
+    def row(self, sql: str) -> tuple[Any, ...]:
+        return self.rows(sql)[0]
 
     def __enter__(self) -> Self:
         return self

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bocage.engine.codes.encode import ColumnEncoder, encoder, known_texts, places, refuse_absent
+from bocage.engine.codes.encode import (
+    ColumnEncoder,
+    encoder,
+    from_positions,
+    known_texts,
+    refuse_absent,
+)
 from bocage.engine.files.text import Text
 from bocage.errors import SourceError
 from bocage.schema import Attribute, Categorical, Numeric, Schema
@@ -146,12 +152,12 @@ def _from_text(column: Attribute, field: str) -> tuple[str, ColumnEncoder]:
     listed = ", ".join(map(literal, texts))
     code = f"enum_code(TRY_CAST({field} AS ENUM({listed})))"
     if column.missing_code == column.outside_code:
-        return code, places(column, texts, column.missing_code)
+        return code, from_positions(column, texts, column.missing_code)
     # Two more places: NULL becomes the first, every other text the second.
     size = "USMALLINT" if len(texts) > 254 else "UTINYINT"
     missing, outside = (f"{len(texts) + more}::{size}" for more in (0, 1))
     sql = f"CASE WHEN {field} IS NULL THEN {missing} ELSE coalesce({code}, {outside}) END"
-    return sql, places(column, texts, column.outside_code, (column.missing_code,))
+    return sql, from_positions(column, texts, column.outside_code, (column.missing_code,))
 
 
 def stripped(field: str) -> str:

@@ -166,15 +166,15 @@ class _Check:
     def _header(self, piece: bytes) -> int:
         end = grammar.first_end(piece)
         text = piece[:end].decode(errors="replace")
-        found = next(
+        names = next(
             csv.reader(io.StringIO(text, newline=""), delimiter=self._layout.separator), []
         )
-        if not found:
+        if not names:
             raise SourceError("a text file needs a first line that names its columns.")
-        grammar.check(piece[:end], self._layout.separator, len(self.names or found))
+        grammar.check(piece[:end], self._layout.separator, len(self.names or names))
         if not self.names:
             strip = self._layout.strip
-            self.names = [name.strip(" \t") if strip else name for name in found]
+            self.names = [name.strip(" \t") if strip else name for name in names]
         self.start += end
         self.line += piece.count(b"\n", 0, end)
         return end
