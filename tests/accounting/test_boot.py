@@ -10,9 +10,9 @@ from contextlib import closing
 import pytest
 
 from bocage.accounting import Action, answers, boot, chain, open_ledger
-from bocage.accounting.group import Change
 from bocage.epsilon import Epsilon
 from bocage.errors import AnswerLost, BudgetExceeded, LedgerError, ScopeClosed
+from bocage.storage import Change
 from old_ledgers import downgrade
 
 ONE = Epsilon.of("0.001")

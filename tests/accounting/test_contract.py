@@ -7,7 +7,14 @@ import pytest
 
 from bocage.accounting import Action, Head, Scope, State, open_ledger, verify_export
 from bocage.epsilon import Epsilon
-from bocage.errors import BudgetExceeded, EpsilonError, LedgerCorrupt, LedgerError, ScopeClosed
+from bocage.errors import (
+    BudgetExceeded,
+    EpsilonError,
+    LedgerCorrupt,
+    LedgerError,
+    RequestReused,
+    ScopeClosed,
+)
 
 ONE = Epsilon.of(1)
 TENTH = Epsilon.of("0.1")
@@ -121,7 +128,7 @@ def test_a_charge_says_what_is_left(ledger, alice):
 @pytest.mark.parametrize(("epsilon", "memo"), [("0.2", "{}"), ("0.1", '{"other":1}')])
 def test_same_request_for_another_question_is_refused(ledger, alice, epsilon, memo):
     ledger.charge(alice, TENTH, "{}", request="k1")
-    with pytest.raises(LedgerError, match="new key for a new question"):
+    with pytest.raises(RequestReused, match="new key for a new question"):
         ledger.charge(alice, Epsilon.of(epsilon), memo, request="k1")
     assert ledger.spent(alice) == TENTH
 

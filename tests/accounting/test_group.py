@@ -9,18 +9,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bocage.accounting import chain, group, open_ledger
+from bocage.accounting import chain, open_ledger
 from bocage.accounting.algebra import Action
 from bocage.accounting.entry import Entry
-from bocage.accounting.file import LedgerFile
+from bocage.accounting.file import SQLiteLedger
 from bocage.epsilon import Epsilon
 from bocage.errors import BudgetExceeded, LedgerBusy, LedgerError
+from bocage.storage import Change, group_commit
 from servers import wait_until
 
 ONE = Epsilon.of("0.001")
 
 
-class Watched(LedgerFile):
+class Watched(SQLiteLedger):
     """Counts commits, and holds or breaks them at will."""
 
     def __init__(self, path):
@@ -169,7 +170,7 @@ def test_who_waits_too_long_for_other_threads_is_told(ledger, ann):
 
 
 def test_those_who_are_refused_do_not_keep_the_others_waiting(ledger, ann, monkeypatch):
-    monkeypatch.setattr(group, "MOST_TOGETHER", 5)
+    monkeypatch.setattr(group_commit, "MOST_TOGETHER", 5)
 
     def work(i):
         return ledger.charge(ann, ONE if i % 5 == 0 else Epsilon.of("0.2"), f"question {i}")
@@ -258,7 +259,7 @@ def test_one_who_gives_up_waiting_is_not_charged(ledger, ann):
 
 def test_the_next_in_turn_who_gives_up_hands_the_turn_on(ledger, ann):
     writers = ledger._store._writers
-    mine, behind = group.Change(None), group.Change(None)
+    mine, behind = Change(None), Change(None)
     assert writers._enter(mine)
     with ThreadPoolExecutor(1) as pool:
         waits = pool.submit(ledger.charge, ann, ONE, "question")
@@ -275,7 +276,7 @@ def test_who_is_forgotten_hears_that_the_charge_may_stand(ledger, ann):
     """The leader took the change in, and was stopped before it could wake anybody."""
     ledger._store.timeout_seconds = 0.1
     writers = ledger._store._writers
-    mine, taken = group.Change(None), []
+    mine, taken = Change(None), []
     assert writers._enter(mine)
     with ThreadPoolExecutor(1) as pool:
         waits = pool.submit(ledger.charge, ann, ONE, "question")

@@ -8,9 +8,9 @@ from contextlib import closing
 import pytest
 
 from bocage.accounting import open_ledger
-from bocage.accounting.group import hand_in
 from bocage.epsilon import Epsilon
 from bocage.errors import LedgerError
+from bocage.storage import hand_in
 
 ONE = Epsilon.of("0.001")
 

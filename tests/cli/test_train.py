@@ -230,7 +230,7 @@ def test_an_interrupted_training_leaves_a_true_ledger_and_no_half_model(clinic, 
 # The real command, with an engine that takes its time to answer.
 SLOW = """
 import sys, time
-from bocage.engine.open_files import Opened
+from bocage.engine.files.version import Opened
 answer = Opened.answer
 def slow(self, questions):
     time.sleep(3600)

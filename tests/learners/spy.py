@@ -20,7 +20,7 @@ from bocage.private.joint.mixture import OneOf
 from bocage.private.joint.scorecard.sampler import DrawnPoints
 from bocage.private.joint.temperature import UNITS, rates_of
 from bocage.private.joint.tree.sampler import DrawnTrees
-from bocage.private.objective.boosting import Mending
+from bocage.private.objective.boosting import Boosting
 from bocage.private.objective.fit import AdditiveFit
 from bocage.private.paths import CountsOfEach, ModeOfEach
 from bocage.private.query import Fit, Query, Terms
@@ -96,7 +96,7 @@ class Draw:
             return sum(body.rate for body in self.bodies) * terms.steps / labels
         if isinstance(self.query, AdditiveFit):  # of two labels
             return sum(body.rate for body in self.bodies) * terms.steps
-        if isinstance(self.query, Mending):
+        if isinstance(self.query, Boosting):
             return sum(self.rates) * terms.steps
         if isinstance(self.query, BestModel):
             unit = 100 if self.query.forgiven else 1
@@ -139,7 +139,7 @@ class SpyExecutor(LiveExecutor):
         scales, rates = self.noise.forget()
         own = getattr(fit, "cells", None)
         cells = own if isinstance(own, Cells) else place.cells
-        most = len(fit.each) if isinstance(fit, Mending) else cells.count
+        most = len(fit.each) if isinstance(fit, Boosting) else cells.count
         self.draws.append(Draw(fit, cells, scales, rates[-most:], self.noise.bodies))
         return result
 

@@ -12,7 +12,7 @@ import pytest
 
 from bocage.accounting import MemoryAccount
 from bocage.engine.duckdb import DuckDBEngine
-from bocage.engine.open_files import Opened
+from bocage.engine.files.version import Opened
 from bocage.engine.spark import SparkEngine
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.learners import RandomTrees

@@ -15,8 +15,8 @@ from scipy import stats
 
 from bocage.mechanisms import Agreeing, SystemNoise, Tables
 from bocage.private.objective.fit import GRID_BITS
+from bocage.private.objective.residuals import FitRows
 from bocage.private.objective.rounding import Problem, rounded_minimum
-from bocage.private.term_rows import CellRows
 from bocage.private.terms import Block, Design, calibrate
 from bocage.schema import Categorical, Schema
 
@@ -160,7 +160,7 @@ def test_released_tables_have_the_distribution_of_the_proof():
     density = Density([A], 2, "2", rows=5)
     design, calibration = density.design, density.calibration
     records = list(zip(*rows.tolist(), strict=True))
-    cells = CellRows(lambda: iter([rows]), design, schema)
+    cells = FitRows(lambda: iter([rows]), design, schema)
     released = []
     for _ in range(800):
         drawn = SystemNoise().perturb(calibration.bodies)

@@ -11,8 +11,8 @@ from bocage.mechanisms.rng import RandomBits
 from bocage.private.objective import rounding
 from bocage.private.objective.fit import GRID_BITS
 from bocage.private.objective.minimizer import Descent, to_float
+from bocage.private.objective.residuals import FitRows
 from bocage.private.objective.rounding import Problem
-from bocage.private.term_rows import CellRows
 from bocage.private.terms import Block, Design, calibrate
 from bocage.schema import Categorical, Schema
 
@@ -43,7 +43,7 @@ def problem(blocks, labels, rows=60, bits=56, seed=0, *, epsilon=EPSILON, told=F
     calibration = calibrate(design, epsilon, max(rows, 1), 10)
     prior = rng.integers(-900, 900, design.columns)
     return Problem(
-        CellRows(lambda: iter([used]), design, SCHEMA),
+        FitRows(lambda: iter([used]), design, SCHEMA),
         design,
         calibration,
         prior,

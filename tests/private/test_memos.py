@@ -14,7 +14,7 @@ import pytest
 
 import bocage
 from bocage.accounting import move_ledger
-from bocage.private.executor import canonical, digest, facts_of, memo_of
+from bocage.private.executor import digest, facts_of, memo_of
 from private.asked import ASKED, TERMS, every_question
 from private.tables import PEOPLE, ROWS
 
@@ -26,7 +26,7 @@ EVERY = list(every_question())
 @pytest.mark.parametrize(("name", "query", "place"), EVERY, ids=[name for name, *_ in EVERY])
 def test_memo_and_key_are_what_they_were(name, query, place):
     facts = facts_of(TERMS, query, place, "1")
-    assert memo_of(facts) == canonical(facts) == MEMOS[name]
+    assert memo_of(facts) == MEMOS[name]
     assert digest(facts) == hashlib.sha256(MEMOS[name].encode()).hexdigest()
 
 

@@ -20,7 +20,7 @@ from bocage.private.joint.scorecard.counts import ScoredCounts
 from bocage.private.joint.scorecard.family import Sheet, Systems
 from bocage.private.joint.scorecard.sampler import DrawnPoints
 from bocage.private.joint.tree.sampler import DrawnTrees, off_by
-from bocage.private.objective.boosting import Mending
+from bocage.private.objective.boosting import Boosting
 from bocage.private.objective.fit import AdditiveFit
 from bocage.private.preconditions import MOST_OFF, MOST_ROWS, rows_at_most
 from bocage.private.query import Place, Terms
@@ -72,8 +72,8 @@ def points(blocks=(A,), most=1, label="y"):
     return DrawnPoints(label, ONE, Systems(blocks, most))
 
 
-def mending(blocks=(A,), columns=1):
-    return Mending(MODEL, tuple(blocks), columns, 4, (ONE,))
+def boosting(blocks=(A,), columns=1):
+    return Boosting(MODEL, tuple(blocks), columns, 4, (ONE,))
 
 
 def scored(points=(0, 1)):
@@ -102,7 +102,7 @@ REFUSED = {
     "ladders: more points than can be listed": (ladders(top=2**21), "choices of points"),
     "points: too many labels": (points(label="z"), "2 to 1024 labels, not 1025"),
     "points: cells of more than eight bits": (points((B,)), "256 cells"),
-    "mending: more choices than can be listed": (mending((A, *EIGHTEEN), 19), "262144 choices"),
+    "boosting: more choices than can be listed": (boosting((A, *EIGHTEEN), 19), "262144 choices"),
     "additive: too many labels": (additive("z"), "2 to 1024 labels, not 1025"),
     "additive: a number of rows that is none": (additive(rows=2**63), "number of rows"),
     "scored: more counts than can be held": (scored((0, 2**40)), "1048576 counts"),
@@ -114,7 +114,7 @@ REFUSED = {
 WHOLE_ONLY = {
     "ladders": ladders(),
     "points": points(),
-    "mending": mending(),
+    "boosting": boosting(),
     "scored": scored(),
     "additive": additive(),
     "best": BestModel((MODEL,), "y", ONE),

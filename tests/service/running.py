@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 import uvicorn
 
 from bocage.service.app import create_app
-from bocage.service.home import Home
-from bocage.service.owner import Owner
-from bocage.service.prompt import PromptProtocol
-from bocage.service.service import Service
+from bocage.service.core.directory import Home
+from bocage.service.core.owner import Owner
+from bocage.service.core.service import Service
+from bocage.service.protocol import PromptProtocol
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = """

@@ -19,8 +19,8 @@ from bocage.epsilon import Epsilon
 from bocage.errors import BudgetExceeded, LedgerBusy
 from bocage.service import hands
 from bocage.service.alone import Alone
+from bocage.service.core.registry import Registry
 from bocage.service.crew import Crew
-from bocage.service.registry import Registry
 from bocage.service.turns import Turns
 
 ONE = Epsilon.of("0.001")

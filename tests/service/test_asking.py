@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from bocage.service import wire
+from bocage.service.core import documents as wire
 
 GOLDEN = json.loads((Path(__file__).parent / "asking.json").read_text())
 

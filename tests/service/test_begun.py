@@ -11,7 +11,7 @@ import pytest
 from running import Inside, bearer, count
 
 from bocage.service.begun import begin, in_a_task
-from bocage.service.direct import Direct
+from bocage.service.fast_path import Direct
 from bocage.service.passage import Passage
 
 QUERY = "/v1/tables/people/query"
@@ -209,7 +209,7 @@ def test_both_ways_send_the_same_headers_also_with_errors(made, monkeypatch):
     bodies = (None, count("60"), {"ask": 1})
     pieces = [b"".join(request(key, n, more=LAST, body=body)) for n, body in enumerate(bodies)]
     prompt = [answers(service, piece)[0] for piece in pieces]
-    monkeypatch.setattr("bocage.service.gate.Gate.may_begin", False)
+    monkeypatch.setattr("bocage.service.middleware.Gate.may_begin", False)
     pieces[0] = b"".join(request(key, "another", more=LAST))
     ordinary = [answers(service, piece)[0] for piece in pieces]
     service.stop()

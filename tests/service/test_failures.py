@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from running import Inside, count, wait_for_job
 
 from bocage.accounting import Ledger, LedgerAccount
-from bocage.engine.open_files import Opened
-from bocage.service.gate import padding
+from bocage.engine.files.version import Opened
+from bocage.service.middleware import padding
 from servers import wait_until
 
 QUERY = "/v1/tables/people/query"
@@ -102,10 +102,10 @@ def test_whoever_asks_for_health_is_answered_from_the_last_look(serve, monkeypat
     client, looks = serve(), []
     head = Ledger.head
     monkeypatch.setattr(Ledger, "head", lambda self: looks.append(1) or head(self))
-    monkeypatch.setattr("bocage.service.service.HEALTH_SECONDS", 3600)
+    monkeypatch.setattr("bocage.service.core.service.HEALTH_SECONDS", 3600)
     assert [client.get("/health").status_code for _ in range(5)] == [200] * 5
     assert len(looks) == 1
-    monkeypatch.setattr("bocage.service.service.HEALTH_SECONDS", 0)
+    monkeypatch.setattr("bocage.service.core.service.HEALTH_SECONDS", 0)
     client.get("/health")
     assert len(looks) == 2
 
@@ -130,7 +130,7 @@ def test_what_fails_before_admission_is_an_opaque_500(serve, ann, monkeypatch, c
     def fails(*_, **__):
         raise KeyError(DATUM)
 
-    monkeypatch.setattr("bocage.service.tables.Tables.granted", fails)
+    monkeypatch.setattr("bocage.service.core.tables.Tables.granted", fails)
     reply = client.get("/v1/me", headers=ann)
     assert (reply.status_code, reply.json()["error"]["code"]) == (500, "internal_error")
     assert "4711" not in reply.text + caplog.text

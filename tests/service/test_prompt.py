@@ -14,9 +14,9 @@ import pytest
 from running import Inside, Made, bearer, count
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from bocage.service import prompt
-from bocage.service.prompt import LONGEST_HEAD, FairLoop, PromptProtocol, _Together
-from bocage.service.serving import PlainFormatter
+from bocage.service import protocol
+from bocage.service.protocol import LONGEST_HEAD, FairLoop, PromptProtocol, _Together
+from bocage.service.server import PlainFormatter
 
 
 class Transport:
@@ -181,7 +181,7 @@ def test_heads_of_one_connection_are_counted_apart(service):
 
 
 def test_a_head_that_does_not_end_in_time_is_hung_up_on(made, monkeypatch):
-    monkeypatch.setattr(prompt, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
     inside = Inside(made.opened())
     for begin in (b"", b"GET / HTTP/1.1\r\nHo"):
         began = time.monotonic()

@@ -12,7 +12,7 @@ import pytest
 from running import bearer, count
 
 from bocage.errors import ServiceError
-from bocage.service import keys
+from bocage.service.core import keys
 from bocage.service.settings import Settings
 
 PEOPLE = "/v1/tables/people"

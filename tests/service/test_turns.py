@@ -14,8 +14,9 @@ from running import Inside, count
 from bocage.accounting import open_ledger
 from bocage.epsilon import Epsilon
 from bocage.errors import BudgetExceeded, LedgerBusy, LedgerError
-from bocage.service import direct, wire
+from bocage.service import fast_path
 from bocage.service.alone import Alone
+from bocage.service.core import documents
 from bocage.service.turns import Turns
 
 ONE = Epsilon.of("0.001")
@@ -257,8 +258,8 @@ PART = [{"op": "partition", "by": "smoker"}, {"op": "part", "key": "yes"}]
     ],
 )
 def test_one_number_is_light(document, light):
-    request = wire.QueryRequest.model_validate(document)
-    assert direct._Asked("people", request, None).is_light is light
+    request = documents.QueryRequest.model_validate(document)
+    assert fast_path._Asked("people", request, None).is_light is light
 
 
 @pytest.mark.parametrize("rows", [0, 10**6])

@@ -138,8 +138,8 @@ class Anchor:
         )
 
 
-class Moor:
-    """What holds one open ledger to its anchor; without one, an anchored ledger takes no charges."""
+class AnchorLink:
+    """What ties one open ledger to its anchor; without one, an anchored ledger takes no charges."""
 
     def __init__(self, ledger: str, anchor: Anchor | None) -> None:
         self._ledger, self._anchor = ledger, anchor

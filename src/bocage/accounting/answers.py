@@ -12,9 +12,9 @@ from typing import Any
 from bocage.accounting.entry import check_key
 from bocage.accounting.scope import Scope
 from bocage.accounting.secret import MODULUS, Secret
-from bocage.accounting.store import Run
 from bocage.accounting.tables import FIELDS, ORDER, rows
 from bocage.errors import LedgerError
+from bocage.storage import Run
 
 _INSERT = {
     names: "INSERT INTO answers (scope, key, body, entry, seal) "

@@ -9,15 +9,12 @@ brought: it may have been given.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from bocage.accounting.entry import Entry
+from bocage.accounting.ledger_store import LedgerTransaction
 from bocage.accounting.tables import insert
 from bocage.errors import AnswerLost
-
-if TYPE_CHECKING:
-    from bocage.accounting.entry import Entry
-    from bocage.accounting.secret import Secret
-    from bocage.accounting.store import Run
+from bocage.storage import Run
 
 PATH = Path("/proc/sys/kernel/random/boot_id")
 
@@ -30,15 +27,14 @@ def current() -> str:
         return ""
 
 
-def note(run: Run, number: int) -> None:
+def note(transaction: LedgerTransaction, number: int) -> None:
     """Record that the entries from `number` on are made in this run of the machine."""
-    boot = getattr(run, "boot", None)
-    if boot is not None and _last(run, number) != boot:
-        secret: Secret = run.secret  # type: ignore[attr-defined]
-        insert(run, "boots", secret, number, boot)
+    boot = transaction.boot
+    if boot is not None and _last(transaction, number) != boot:
+        insert(transaction, "boots", transaction.require_secret(), number, boot)
 
 
-def require_this(run: Run, entry: Entry) -> None:
+def require_this(transaction: LedgerTransaction, entry: Entry) -> None:
     """Refuse a charge of an earlier run of the machine, whose answer may have been given.
 
     Privacy
@@ -46,8 +42,8 @@ def require_this(run: Run, entry: Entry) -> None:
     Where the names are equal, the machine has not gone down since the charge, and what was kept is
     there. Otherwise an answer that is not there may have been released and lost.
     """
-    boot = getattr(run, "boot", None)
-    if boot is not None and _last(run, entry.number) != boot:
+    boot = transaction.boot
+    if boot is not None and _last(transaction, entry.number) != boot:
         raise AnswerLost(
             f"entry {entry.number} was charged before the machine went down. Its answer may have "
             "been given and is not on record, so that it is not drawn again: ask with a new key. "

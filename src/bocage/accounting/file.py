@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from bocage.accounting import boot, chain
 from bocage.accounting.entry import Entry
-from bocage.accounting.group import Runner
+from bocage.accounting.ledger_store import LedgerStore
 from bocage.accounting.making import (
     APPLICATION,
     DIALECT,
@@ -32,9 +32,8 @@ from bocage.accounting.making import (
     schema,
 )
 from bocage.accounting.place import Place
-from bocage.accounting.sqlite import Connection, SQLiteStore
-from bocage.accounting.store import Run
 from bocage.errors import LedgerCorrupt, LedgerError
+from bocage.storage import Connection, Run, SQLiteStore, Transaction
 
 _NAMES = "SELECT name FROM sqlite_schema WHERE type = 'table'"
 _SELECT_IDENTITY = "SELECT place, path, log FROM identity"
@@ -46,7 +45,7 @@ _MOST_IN_LOG = 250  # transactions of one store before their content is moved ov
 _TRY_AGAIN_SECONDS = 1.0
 
 
-class LedgerFile(SQLiteStore):
+class SQLiteLedger(LedgerStore, SQLiteStore):
     """Write-ahead log with full synchronization: a commit is on the disk when it returns."""
 
     def __init__(
@@ -198,7 +197,7 @@ class LedgerFile(SQLiteStore):
 
     # Using
 
-    def require_same(self) -> None:
+    def before_transaction(self) -> None:
         try:
             file = os.stat(self._given)  # noqa: PTH116 - at every question
         except OSError:
@@ -208,9 +207,10 @@ class LedgerFile(SQLiteStore):
         if not (same or self._only_look):
             raise self._gone("Nothing was charged")
 
-    def require_kept(self, connection: Connection) -> None:
-        if _number(self._log) != connection.log:
+    def after_commit(self, transaction: Transaction) -> None:
+        if _number(self._log) != transaction.connection.log:
             raise self._gone("The charge may stand")
+        super().after_commit(transaction)
 
     def _gone(self, outcome: str) -> LedgerError:
         return LedgerError(
@@ -303,7 +303,7 @@ class LedgerFile(SQLiteStore):
 
 def move(path: str | os.PathLike[str], memo: str) -> Entry:
     """Put the present place of a file on record, while nobody uses it under whatever name."""
-    store = LedgerFile(path, timeout_seconds=_MOVE_SECONDS, only_look=True)
+    store = SQLiteLedger(path, timeout_seconds=_MOVE_SECONDS, only_look=True)
     try:
         with store.read() as run:
             chain.last_entry(run)
@@ -322,9 +322,11 @@ def move(path: str | os.PathLike[str], memo: str) -> Entry:
         try:  # for which nobody else may have the file open: SQLite locks the file, not its name
             store.run(connection, "PRAGMA journal_mode = DELETE", ())
             store.run(connection, "BEGIN EXCLUSIVE", ())
-            run = Runner(store, connection)
-            run("UPDATE identity SET place = ?, path = ?, log = 0", place.text, place.shown)
-            entry = chain.note_move(run, memo)
+            transaction = store.transaction(connection)
+            transaction.run(
+                "UPDATE identity SET place = ?, path = ?, log = 0", place.text, place.shown
+            )
+            entry = chain.note_move(transaction, memo)
             store.run(connection, "COMMIT", ())
             store.run(connection, "PRAGMA journal_mode = WAL", ())
         except sqlite3.Error as error:

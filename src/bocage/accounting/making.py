@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from bocage.accounting.place import Place
-from bocage.accounting.store import Run, Value
 from bocage.accounting.tables import Dialect
 from bocage.errors import LedgerError
+from bocage.storage import Run, Value
 
 APPLICATION = 0x626F6361  # "boca", in the header of the file
 FORMAT = 3  # since 2, runs of the machine are on record; since 3, place, secret and seals

@@ -12,7 +12,7 @@ from bocage.accounting.entry import check_key, check_memo
 from bocage.accounting.scope import Scope
 from bocage.accounting.secret import Secret
 from bocage.epsilon import Epsilon
-from bocage.errors import LedgerError
+from bocage.errors import LedgerError, RequestReused
 
 DRY_RUN = Scope.table("dry run").analyst("nobody")
 
@@ -119,10 +119,7 @@ class _Tree:
                 if first == (epsilon, memo):
                     return
                 if first is not None:
-                    raise LedgerError(
-                        f"request {request!r} was made before with another epsilon or memo. "
-                        "Use a new key for a new question. Nothing was charged."
-                    )
+                    raise RequestReused(request)
             for balance in algebra.transition(Action.CHARGE, self.line(scope), epsilon):
                 self._balances[balance.scope] = balance
             if request is not None:

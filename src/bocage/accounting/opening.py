@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from bocage.accounting import chain, making, postgres
+from bocage.accounting import chain, making, postgres_ledger
 from bocage.accounting.entry import Entry
-from bocage.accounting.file import LedgerFile, move
+from bocage.accounting.file import SQLiteLedger, move
 from bocage.accounting.ledger import Ledger
-from bocage.accounting.store import Store
+from bocage.accounting.ledger_store import LedgerStore
 from bocage.errors import LedgerError
 
 TIMEOUT_SECONDS = 30.0
@@ -41,15 +41,15 @@ def open_ledger(
         How long to wait for other processes before `LedgerBusy`.
     """
     text = os.fspath(target)
-    store: Store
+    store: LedgerStore
     if text.startswith(("postgresql://", "postgres://")):
         if create:
-            postgres.create(text, chain.create)
-        store = postgres.PostgresStore(text, timeout_seconds=timeout_seconds)
+            postgres_ledger.create(text, chain.create)
+        store = postgres_ledger.PostgresLedger(text, timeout_seconds=timeout_seconds)
     else:
         if create:
             making.create(text, chain.create)
-        store = LedgerFile(text, timeout_seconds=timeout_seconds, only_look=not check)
+        store = SQLiteLedger(text, timeout_seconds=timeout_seconds, only_look=not check)
     ledger = Ledger(store)
     if check:
         try:
@@ -59,7 +59,7 @@ def open_ledger(
                 ready = "secret" in store.tables(run)  # unless it is old and cannot be written
                 store.secret = chain.secret(run) if ready else None
             if ready:
-                ledger.moor(anchor)
+                ledger.use_anchor(anchor)
         except LedgerError:
             ledger.close()
             raise

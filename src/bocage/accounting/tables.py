@@ -11,12 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bocage.accounting.secret import MODULUS, Secret
-
-if TYPE_CHECKING:
-    from bocage.accounting.store import Run
+from bocage.storage import Run
 
 PAGE = 1000
 

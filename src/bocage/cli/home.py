@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from bocage.service.owner import Owner
+    from bocage.service.core.owner import Owner
 
 HOME = click.option(
     "--home",
@@ -20,8 +20,8 @@ HOME = click.option(
 
 
 def open_owner(home: Path) -> Owner:
-    from bocage.service.home import Home
-    from bocage.service.owner import Owner
+    from bocage.service.core.directory import Home
+    from bocage.service.core.owner import Owner
 
     return Owner.of(Home.open(home))
 

@@ -22,7 +22,7 @@ def init(directory: Path, ledger: str | None) -> None:
       bocage owner key --home DIRECTORY
       bocage serve --home DIRECTORY
     """
-    from bocage.service.home import Home
+    from bocage.service.core.directory import Home
 
     home = Home.create(directory, ledger=ledger)
     click.echo(f"{directory} is the home of a service. Only you can enter it; keep a backup.")

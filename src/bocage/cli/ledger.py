@@ -63,7 +63,7 @@ def verify(target: str, against: Path | None, signed_by: str | None) -> None:
     with _clear_errors():
         known = known_head(against) if against else None
         if signed_by is not None:
-            from bocage.service.exports import check_signature
+            from bocage.service.core.exports import check_signature
 
             check_signature(Path(target), signed_by)
         if _is_export(target):
@@ -100,7 +100,7 @@ def export(target: str, file: Path, key: Path | None) -> None:
     key = key or _home_key(target)
     if key is not None:
         from bocage.parties import Signer
-        from bocage.service.exports import sign_export
+        from bocage.service.core.exports import sign_export
 
         with _clear_errors():
             signer = Signer.load(key)
@@ -158,7 +158,7 @@ def _open(target: str, *, check: bool = True) -> Iterator[Ledger]:
 def _home_anchor(target: str) -> Path | None:
     if "://" in target or not Path(target).is_dir():
         return None
-    from bocage.service.home import Home
+    from bocage.service.core.directory import Home
 
     with _clear_errors():
         return Home.open(target, _environment()).anchor
@@ -168,7 +168,7 @@ def _address(target: str) -> str:
     """The ledger of a home, or the one that is named."""
     if "://" in target or not Path(target).is_dir():
         return target
-    from bocage.service.home import Home
+    from bocage.service.core.directory import Home
 
     return Home.open(target, _environment()).ledger_address
 
@@ -176,7 +176,7 @@ def _address(target: str) -> str:
 def _home_key(target: str) -> Path | None:
     if "://" in target or not Path(target).is_dir():
         return None
-    from bocage.service.home import Home
+    from bocage.service.core.directory import Home
 
     with _clear_errors():
         return Home.open(target, _environment()).signing_key

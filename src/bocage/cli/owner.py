@@ -18,8 +18,8 @@ def owner() -> None:
 @HOME
 def new_key(home: Path) -> None:
     """Make a new key for the owner's console and show it once; an older one ends at once."""
-    from bocage.service.home import Home
-    from bocage.service.sessions import Sessions
+    from bocage.service.core.directory import Home
+    from bocage.service.core.sessions import Sessions
 
     opened = Home.open(home)
     sessions = Sessions(opened.registry_address, opened.settings.session_minutes)

@@ -25,7 +25,7 @@ from bocage.cli.home import HOME
 @HOME
 def serve(home: Path, **flags: Any) -> None:
     """Serve the tables of a home until stopped. All settings are in its settings.toml."""
-    from bocage.service.home import Home
-    from bocage.service.serving import serve as run
+    from bocage.service.core.directory import Home
+    from bocage.service.server import serve as run
 
     run(Home.open(home, flags=flags))

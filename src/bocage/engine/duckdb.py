@@ -15,8 +15,8 @@ from bocage.engine.base import Engine
 from bocage.engine.codes.codes import Codes
 from bocage.engine.codes.encode import SMALL
 from bocage.engine.error_wall import guarded, guarded_each
+from bocage.engine.files.version import FAILURES, Opened
 from bocage.engine.memory import AT_HAND, MemoryEngine
-from bocage.engine.open_files import FAILURES, Opened
 from bocage.engine.rows import Matrix, check_listing
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally

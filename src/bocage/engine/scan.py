@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from bocage.engine.text import Text, open_text
+from bocage.engine.files.text import Text, open_text
 from bocage.errors import SourceError
 from bocage.schema import Layout
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from bocage.engine.codes.codes import Codes, Encoder
 from bocage.engine.codes.counting import count_rows, fresh
 from bocage.engine.codes.encode import encoder
-from bocage.engine.program import Counters, Program, compile_question
+from bocage.engine.codes.program import Counters, Program, compile_question
 from bocage.engine.rows import listed, to_bytes
 from bocage.plan import Question
 from bocage.schema import Schema

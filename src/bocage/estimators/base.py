@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import fields
+from inspect import Parameter
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,8 @@ from bocage.model import Certificate, Forest, Released, Tree
 from bocage.private import PrivateTable, study
 from bocage.schema import Schema
 
+SchemaLike = Schema | str | Path | None
+
 _NO_SCHEMA = (
     "{name} needs a schema: the columns, their domains and the labels are declared, never taken "
     "from the records. Give schema= a bocage.Schema or a file (`bocage schema draft` proposes one "
@@ -31,8 +35,21 @@ _NO_SCHEMA = (
 )
 
 
+_PARAMETERS = """
+Parameters
+----------
+schema
+    The public domain: a :class:`~bocage.Schema` or its file. Not needed for a PrivateTable.
+epsilon
+    What a fit costs.
+"""
+
+
 class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn ships no types
     """One learner as a scikit-learn classifier. Use a subclass.
+
+    ``class MyClassifier(PrivateClassifier, learner=MyLearner)`` makes one. Its parameters, with their
+    defaults and their part of the docstring, are the fields of the learner.
 
     Attributes
     ----------
@@ -54,9 +71,22 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] #
     """
 
     learner: ClassVar[type[Learner]]
-    schema: Schema | str | Path | None
+    schema: SchemaLike
     epsilon: Any
     attributes: Sequence[str] | None
+
+    if TYPE_CHECKING:  # each subclass has an own one, with the parameters of its learner
+
+        def __init__(
+            self, schema: SchemaLike = None, epsilon: Any = 1.0, **parameters: Any
+        ) -> None: ...
+
+    def __init_subclass__(cls, *, learner: type[Learner] | None = None, **keywords: Any) -> None:
+        if learner is not None:
+            cls.learner = learner
+            cls.__init__ = _initializer(cls, learner)  # type: ignore[method-assign] # as said above
+            cls.__doc__ = f"{inspect.getdoc(cls)}\n{_PARAMETERS}{_parameters_section(learner)}\n"
+        super().__init_subclass__(**keywords)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn a model.
@@ -169,3 +199,52 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] #
         tags.input_tags.categorical = True
         tags.non_deterministic = True  # the noise has no seed
         return tags
+
+
+def _initializer(cls: type, learner: type[Learner]) -> Callable[..., None]:
+    """An ``__init__`` that keeps its arguments as they are, as scikit-learn demands."""
+    signature = _signature(learner)
+
+    def __init__(*arguments: Any, **keywords: Any) -> None:  # noqa: N807 - it becomes one
+        try:
+            given = signature.bind(*arguments, **keywords)
+        except TypeError as error:
+            raise TypeError(f"{cls.__name__} {error}") from None
+        given.apply_defaults()
+        self = given.arguments.pop("self")
+        for name, value in given.arguments.items():
+            setattr(self, name, value)
+
+    parameters = signature.parameters.values()
+    __init__.__signature__ = signature  # type: ignore[attr-defined] # `inspect` looks for it
+    __init__.__annotations__ = {p.name: p.annotation for p in parameters if p.name != "self"}
+    __init__.__module__, __init__.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
+    return __init__
+
+
+def _signature(learner: type[Learner]) -> inspect.Signature:
+    """Schema and epsilon, then the fields of a learner by keyword only."""
+    hints = {**get_type_hints(learner), "attributes": Sequence[str] | None}
+    either = Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Signature(
+        [
+            Parameter("self", either),
+            Parameter("schema", either, default=None, annotation=SchemaLike),
+            Parameter("epsilon", either, default=1.0, annotation=Any),
+            *(
+                Parameter(
+                    field.name,
+                    Parameter.KEYWORD_ONLY,
+                    default=field.default,
+                    annotation=hints[field.name],
+                )
+                for field in fields(learner)  # type: ignore[arg-type] # every learner is a dataclass
+            ),
+        ]
+    )
+
+
+def _parameters_section(learner: type[Learner]) -> str:
+    """What the docstring of a learner says about its parameters."""
+    _, _, section = (inspect.getdoc(learner) or "").partition("\nParameters\n----------\n")
+    return section.partition("\n\n")[0]

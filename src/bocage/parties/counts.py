@@ -8,10 +8,12 @@ from typing import Any, cast
 
 import numpy as np
 
+from bocage.documents.entries import Entries
 from bocage.errors import PartyError
-from bocage.model import reading
 from bocage.parties.trees import MOST_COUNTS, MOST_TREES
 from bocage.private import IntArray
+
+_read = Entries(PartyError)
 
 # In canonical JSON the keys are sorted, so that the counts come first.
 _START, _END = b'{"counts":[[', b']],"digest":'
@@ -47,10 +49,10 @@ def from_text(text: bytes, most: int) -> tuple[list[int], IntArray]:
 
 def from_lists(value: Any) -> tuple[list[int], IntArray]:
     """The same from parsed JSON."""
-    trees = reading.listed(value, '"counts"', most=MOST_TREES)
+    trees = _read.items(value, '"counts"', most=MOST_TREES)
     numbers: list[int] = []
     for tree in trees:
-        numbers += reading.listed(tree, 'an entry of "counts"', most=MOST_COUNTS)
+        numbers += _read.items(tree, 'an entry of "counts"', most=MOST_COUNTS)
     if set(map(type, numbers)) - {int}:  # a bool is an int to NumPy, and no count to us
         raise PartyError("a count is a whole number.")
     try:

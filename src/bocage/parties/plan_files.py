@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from bocage.documents.entries import Entries
 from bocage.epsilon import Epsilon
 from bocage.errors import PartyError
 from bocage.learners.base import label_of
 from bocage.learners.papers.structure import Structure
-from bocage.model import reading
 from bocage.parties import documents
 from bocage.parties.plan import PartyPlan, Share, adjacency_named, check_name
 from bocage.parties.trees import MOST_COUNTS, MOST_TREES
 from bocage.schema import Schema
+
+_read = Entries(PartyError)
 
 FORMAT, VERSION = "bocage.plan", 1
 _KEYS = ("format", "version", "id", "schema", "label", "adjacency", "epsilon", "shares", "hash")
@@ -27,10 +29,10 @@ def from_json(content: bytes) -> PartyPlan:
     document = documents.parse(content)
     documents.head(document, FORMAT, VERSION)
     with documents.about("the plan is refused"):
-        reading.keys(document, _KEYS, "a plan")
-        shares = reading.listed(document["shares"], '"shares"', most=MOST_TREES)
+        _read.fields(document, _KEYS, "a plan")
+        shares = _read.items(document["shares"], '"shares"', most=MOST_TREES)
         plan = PartyPlan(
-            reading.text(document["id"], '"id"'),
+            _read.text(document["id"], '"id"'),
             Schema.from_dict(document["schema"]),
             adjacency_named(document["adjacency"]),
             tuple(_share(share) for share in shares),
@@ -66,20 +68,20 @@ def content_of(plan: PartyPlan) -> dict[str, Any]:
 
 
 def _share(document: Any) -> Share:
-    reading.keys(document, _SHARE_KEYS, "a share")
+    _read.fields(document, _SHARE_KEYS, "a share")
     party = document["party"]
-    columns = reading.listed(document["attributes"], '"attributes"')
-    trees = reading.listed(document["trees"], '"trees"', most=MOST_TREES)
+    columns = _read.items(document["attributes"], '"attributes"')
+    trees = _read.items(document["trees"], '"trees"', most=MOST_TREES)
     return Share(
         None if party is None else check_name(party),
-        tuple(reading.text(name, "an attribute") for name in columns),
-        Epsilon.of(reading.text(document["epsilon"], '"epsilon"')),
+        tuple(_read.text(name, "an attribute") for name in columns),
+        Epsilon.of(_read.text(document["epsilon"], '"epsilon"')),
         tuple(_structure(tree) for tree in trees),
     )
 
 
 def _structure(document: Any) -> Structure:
-    splits = reading.listed(document, "a tree", most=MOST_COUNTS)
+    splits = _read.items(document, "a tree", most=MOST_COUNTS)
     return Structure(tuple(None if split is None else _split(split) for split in splits))
 
 
@@ -88,5 +90,5 @@ def _split(document: Any) -> tuple[str, int | None]:
         raise PartyError("a split is a column and a threshold.")
     column, threshold = document
     if threshold is not None:
-        threshold = reading.whole(threshold, 1, 2**31 - 1, "a threshold")
-    return reading.text(column, "the column of a split"), threshold
+        threshold = _read.integer(threshold, 1, 2**31 - 1, "a threshold")
+    return _read.text(column, "the column of a split"), threshold

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from bocage.accounting import Account, MemoryAccount
+from bocage.documents.writing import canonical_text
 from bocage.engine.base import Engine
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import BocageError, EngineError
@@ -25,7 +25,6 @@ from bocage.private.transcript import Asked, Trail, Transcript
 _LOG = logging.getLogger("bocage.private")
 _LONGEST_MEMO = 16_384
 _LONGEST_KNOWN, _MOST_KNOWN = 2**12, 256  # questions that are not looked at again
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 Drawn = TypeVar("Drawn")
 
 
@@ -167,7 +166,7 @@ class LiveExecutor:
             if (kept := now.payer.stored_answer(key)) is not None:
                 return kept
             question = digest(facts_of(self.terms, query, place, None))
-            memo = canonical({**about, "question": question})
+            memo = canonical_text({**about, "question": question})
             number = now.payer.charge(query.epsilon, memo, key)
             name = f"drawn {_digest(key)}"
             if (drawn := now.payer.stored_answer(name)) is None:
@@ -218,7 +217,7 @@ class LiveExecutor:
         if found is None:
             self._check(query, place)
             facts = facts_of(self.terms, query, place, version)
-            text = canonical(facts)
+            text = canonical_text(facts)
             found = _digest(text), text if len(text) <= _LONGEST_MEMO else memo_of(facts)
             if len(text) <= _LONGEST_KNOWN:
                 if len(self._known) >= _MOST_KNOWN:
@@ -344,26 +343,22 @@ def facts_of(terms: Terms, query: Query, place: Place, version: str | None) -> d
 
 def digest(facts: object) -> str:
     """A name that only these facts have."""
-    return _digest(canonical(facts))
+    return _digest(canonical_text(facts))
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def canonical(facts: object) -> str:
-    return _CANONICAL.encode(facts)
-
-
 def memo_of(facts: dict[str, Any]) -> str:
     """What the ledger keeps of a question: all of it, or the hashes of its long parts."""
-    text = canonical(facts)
+    text = canonical_text(facts)
     if len(text) <= _LONGEST_MEMO:
         return text
     short = {
         key: value
-        if len(piece := canonical({"": value})) <= 512
+        if len(piece := canonical_text({"": value})) <= 512
         else f"sha256:{hashlib.sha256(piece.encode()).hexdigest()}"
         for key, value in facts.items()
     }
-    return canonical(short)
+    return canonical_text(short)

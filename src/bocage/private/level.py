@@ -25,7 +25,7 @@ from bocage.private.executor import LiveExecutor, digest
 from bocage.private.joint.scorecard.counts import ScoredCounts
 from bocage.private.joint.scorecard.family import Sheet, Systems
 from bocage.private.joint.scorecard.sampler import DrawnPoints
-from bocage.private.objective.boosting import Mending
+from bocage.private.objective.boosting import Boosting
 from bocage.private.objective.fit import AdditiveFit
 from bocage.private.query import IntArray, Place, Query
 from bocage.private.tables.comparison import BestModel
@@ -218,7 +218,7 @@ class Level:
         fit = AdditiveFit(tuple(blocks), label, tuple(prior.tolist()), rows, epsilon)
         return self._executor.fit(fit, self._place, self._account)
 
-    def mends(
+    def boost(
         self,
         model: AdditiveModel,
         blocks: Sequence[Block],
@@ -226,10 +226,10 @@ class Level:
         cells: int,
         each: Sequence[Epsilon],
     ) -> list[tuple[tuple[int, ...], IntArray]]:
-        """Tables on top of a released model: the blocks that each is of, and scores; see `Mending`."""
+        """Corrections of a released model: the blocks that each is of, and scores; see `Boosting`."""
         if self._place.cells.nodes:
-            raise PlanError("a model is mended on a whole table, before it is split.")
-        fit = Mending(model, tuple(blocks), columns, cells, tuple(each))
+            raise PlanError("a model is corrected on a whole table, before it is split.")
+        fit = Boosting(model, tuple(blocks), columns, cells, tuple(each))
         return self._executor.fit(fit, self._place, self._account)
 
     def points(self, systems: Systems, label: str, epsilon: Epsilon) -> Sheet:

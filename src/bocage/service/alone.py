@@ -8,9 +8,9 @@ from typing import Any
 
 from greenlet import getcurrent, greenlet
 
-from bocage.accounting.group import Change, Writers, hand_in
 from bocage.service.crew import Crew
 from bocage.service.hands import Hands, Outcome
+from bocage.storage import Change, Writers, hand_in
 
 PATIENCE_SECONDS = 0.02  # how long the event loop waits for others who write
 

@@ -15,11 +15,11 @@ from starlette.exceptions import HTTPException
 
 from bocage._version import __version__
 from bocage.errors import BocageError, NotFound, RequestInvalid
-from bocage.service import problems
-from bocage.service.gate import PREFIX, Gate
-from bocage.service.home import Home
-from bocage.service.routes import jobs, ledger, models, queries, system, tables
-from bocage.service.service import Service
+from bocage.service.api import jobs, ledger, models, questions, system, tables
+from bocage.service.core import errors
+from bocage.service.core.directory import Home
+from bocage.service.core.service import Service
+from bocage.service.middleware import PREFIX, Gate
 from bocage.service.web.console import CONSOLE
 from bocage.service.web.page import error_page
 
@@ -50,7 +50,7 @@ def create_app(home: Home, service: Service | None = None) -> Callable[..., Awai
         lifespan=lifespan,
     )
     app.state.service = served
-    for part in (tables, queries, jobs, models, ledger, system):
+    for part in (tables, questions, jobs, models, ledger, system):
         app.include_router(part.routes)
     if served.settings.console:
         for pages in CONSOLE:
@@ -69,7 +69,7 @@ def from_environment() -> Callable[..., Awaitable[None]]:
 
 async def _refused(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, BocageError)  # noqa: S101 - registered for these
-    return _response(problems.status_of(error), error)
+    return _response(errors.status_of(error), error)
 
 
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
@@ -96,12 +96,12 @@ def _is_browser(request: Request) -> bool:
 
 
 async def _internal(_: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - the gate logs it
-    return JSONResponse({"error": problems.INTERNAL.model_dump()}, 500)
+    return JSONResponse({"error": errors.INTERNAL.model_dump()}, 500)
 
 
 def _response(status: int, error: BocageError, more: Any = None) -> JSONResponse:
-    body = {"error": problems.body_of(error).model_dump()}
-    return JSONResponse(body, status, {**problems.headers_of(error), **(more or {})})
+    body = {"error": errors.body_of(error).model_dump()}
+    return JSONResponse(body, status, {**errors.headers_of(error), **(more or {})})
 
 
 def _printable(text: str) -> str:

@@ -10,12 +10,12 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from bocage.errors import BocageError, RequestInvalid
-from bocage.service import problems
 from bocage.service.begun import in_a_task
-from bocage.service.prompt import PROMPT
+from bocage.service.core import errors
+from bocage.service.protocol import PROMPT
 
 if TYPE_CHECKING:
-    from bocage.service.gate import Gate
+    from bocage.service.middleware import Gate
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -57,13 +57,11 @@ class Passage:
         except _TooLarge as error:
             await self._refuse(error, 413)
         except BocageError as error:
-            await self._refuse(error, problems.status_of(error))
+            await self._refuse(error, errors.status_of(error))
         except Exception as error:  # noqa: BLE001 - whatever it says may quote what it must not
-            _LOG.error(
-                "a request failed with %s %s", type(error).__name__, problems.place_of(error)
-            )
+            _LOG.error("a request failed with %s %s", type(error).__name__, errors.place_of(error))
             if not self._status:
-                await self._json(500, problems.INTERNAL.model_dump(), {})
+                await self._json(500, errors.INTERNAL.model_dump(), {})
         gate.record(scope, self._status, time.monotonic() - self._began, self._analyst)
 
     async def _body(self, most: int) -> bytes:
@@ -125,8 +123,8 @@ class Passage:
         await self._answer({"type": "http.response.body", "body": body})
 
     async def _refuse(self, error: BocageError, status: int) -> None:
-        more = {name.encode(): text.encode() for name, text in problems.headers_of(error).items()}
-        await self._json(status, problems.body_of(error).model_dump(), more)
+        more = {name.encode(): text.encode() for name, text in errors.headers_of(error).items()}
+        await self._json(status, errors.body_of(error).model_dump(), more)
 
     async def _json(self, status: int, error: dict[str, str], more: dict[bytes, bytes]) -> None:
         text = json.dumps({"error": error}, ensure_ascii=False, separators=(",", ":"))

@@ -11,9 +11,9 @@ from typing import Any
 
 from greenlet import getcurrent, greenlet
 
-from bocage.accounting.group import MOST_TOGETHER, Change, Writers, hand_in
 from bocage.service.crew import Outbox, Task
 from bocage.service.hands import Hands, Outcome
+from bocage.storage import MOST_TOGETHER, Change, Writers, hand_in
 
 _LOG = logging.getLogger("bocage.service")
 

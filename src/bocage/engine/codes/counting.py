@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from bocage.engine.codes.codes import Codes
-from bocage.engine.program import Counters, Program, compile_question
+from bocage.engine.codes.program import Counters, Program, compile_question
 from bocage.engine.reference import holds
 from bocage.plan import Question, Tally
 from bocage.schema import Schema

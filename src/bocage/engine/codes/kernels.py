@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 
-from bocage.engine.router import DE_BRUIJN
+from bocage.engine.codes.router import DE_BRUIJN
 from bocage.plan import OUTSIDE
 
 F = TypeVar("F", bound=Callable[..., Any])

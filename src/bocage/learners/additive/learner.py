@@ -1,4 +1,4 @@
-"""An additive model: one small table per attribute, fitted at once, and mended by tables of a few.
+"""An additive model: one small table per attribute, fitted at once, and corrected by tables of a few.
 
 Objective perturbation after Chaudhuri, Monteleoni & Sarwate (2011), with the noise of Hardt & Talwar (2010)
 and an analysis in which the change of the curvature costs nothing; see
@@ -16,7 +16,7 @@ import numpy as np
 
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
-from bocage.learners.additive.boosting_rule import MOST_CELLS, Mends
+from bocage.learners.additive.boosting_rule import MOST_CELLS, BoostingRule
 from bocage.learners.attribute_selection import select
 from bocage.learners.base import Learner, Progress, budget_of, check_word, label_of, quiet
 from bocage.learners.discretization import Spreads, count_spreads
@@ -39,7 +39,7 @@ from bocage.schema import Categorical, Numeric, Schema
 
 CLASSES, FIT = (
     "class counts",
-    "all tables at once, after attributes and cells are chosen, then those that mend what they get wrong",
+    "all tables at once, after attributes and cells are chosen, then corrections of what they get wrong",
 )
 MECHANISMS = "K-norm objective perturbation, discrete Laplace, permute and flip, exponential"
 CELLS = ("auto", "few", "stacked")
@@ -80,8 +80,8 @@ class Additive(Learner):
     two more rounds if there are uneven ones, which are cut by these; see
     :func:`~bocage.learners.discretization.count_spreads`. What is left pays for one release of all tables,
     whose proof is that of :class:`~bocage.private.objective.fit.AdditiveFit`: to it, cuts are public. Where
-    the number of rows allows it, up to 60 % of that pay for tables of several attributes that mend
-    what the others get wrong, each from one draw, see :class:`~bocage.private.objective.boosting.Mending`; the
+    the number of rows allows it, up to 60 % of that pay for tables of several attributes that
+    correct what the others get wrong, each from one draw, see :class:`~bocage.private.objective.boosting.Boosting`; the
     others have what is left then. Sequential composition of all of these.
     """
 
@@ -156,10 +156,10 @@ class Additive(Learner):
         spreads, epsilon = self.spreads(level, blocks, rows, epsilon)
         blocks = [_cut(block, spreads) for block in blocks]
 
-        mends = Mends.of(schema, blocks, rows, float(epsilon), spreads)
+        boosting = BoostingRule.of(schema, blocks, rows, float(epsilon), spreads)
         each: list[Epsilon] = []
-        if mends.shares:
-            *each, epsilon = epsilon.split(mends.shares)
+        if boosting.shares:
+            *each, epsilon = epsilon.split(boosting.shares)
         intercept, tables = level.additive(blocks, label.name, prior, rows, epsilon)
         terms = [
             Term(block.columns, block.cells, _every_label(scores, label.cells), block.cuts)
@@ -169,8 +169,8 @@ class Additive(Learner):
         model = AdditiveModel(schema, intercept, tuple(terms), certificate)
         if not each:
             return model
-        drawn = level.mends(model, mends.blocks, mends.columns, MOST_CELLS, each)
-        return replace(model, terms=(*terms, *mends.terms(drawn)))
+        drawn = level.boost(model, boosting.blocks, boosting.columns, MOST_CELLS, each)
+        return replace(model, terms=(*terms, *boosting.terms(drawn)))
 
     def selected(
         self, level: Level, rows: int, epsilon: Epsilon

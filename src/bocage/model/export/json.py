@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from bocage.documents.reading import OWN, Limits, Unreadable, read_bytes
-from bocage.documents.reading import parse as strict
+from bocage.documents import reading
+from bocage.documents.entries import Entries
+from bocage.documents.files import read_bytes, write_whole
+from bocage.documents.reading import OWN, Limits, Unreadable
 from bocage.errors import ModelError, SchemaError
-from bocage.model import reading
 from bocage.model.additive.model import AdditiveModel
 from bocage.model.base import Model
 from bocage.model.certificate.certificate import Certificate
@@ -21,8 +22,9 @@ from bocage.model.export import additive_json
 from bocage.model.tree import shape
 from bocage.model.tree.forest import MOST_TREES, Forest
 from bocage.model.tree.tree import Tree
-from bocage.model.writing import write_whole
 from bocage.schema import Schema
+
+_read = Entries(ModelError)
 
 VERSION = 1
 WITH_VALUES = 2  # a node may part one value from the rest; written only where one does
@@ -70,7 +72,7 @@ def from_dict(document: Any) -> Tree | Forest | AdditiveModel:
             f"the model has format version {short(version)}; this program reads versions "
             f"{VERSION} to {WITH_RELEASES}."
         )
-    reading.keys(document, (*_HEAD, *_MORE[kind]), "a model")
+    _read.fields(document, (*_HEAD, *_MORE[kind]), "a model")
     schema = _schema(document["schema"])
     certificate = Certificate.from_dict(document["certificate"])
     if kind == "bocage.tree":
@@ -81,18 +83,19 @@ def from_dict(document: Any) -> Tree | Forest | AdditiveModel:
         )
         return additive_json.model_of(document, schema, certificate, cuts=cuts)
     trees = []
-    for entry in reading.listed(document["trees"], '"trees"', most=MOST_TREES):
-        reading.keys(entry, (*_NODES, "certificate"), "a tree")
+    for entry in _read.items(document["trees"], '"trees"', most=MOST_TREES):
+        _read.fields(entry, (*_NODES, "certificate"), "a tree")
         own = entry["certificate"]
         own = certificate if own is None else Certificate.from_dict(own)
         trees.append(_tree(entry, schema, own, version))
-    voting: Any = reading.text(document["voting"], '"voting"')  # the forest knows which there are
+    voting: Any = _read.text(document["voting"], '"voting"')  # the forest knows which there are
     return Forest(tuple(trees), voting, certificate)
 
 
 def save(model: Model, path: str | Path) -> None:
     """Write a model to a file: all of it or nothing, also if the machine stops in between."""
     path = Path(path)
+    # Not canonical: the format comes first, where a reader looks for it.
     text = json.dumps(to_dict(model), separators=(",", ":"))
     try:
         write_whole(path, text.encode())
@@ -124,7 +127,7 @@ def load(path: str | Path, *, largest: int = LARGEST_FILE) -> Tree | Forest | Ad
 def parse(content: bytes, limits: Limits = OWN) -> Any:
     """JSON, strictly: see `bocage.documents.reading`."""
     try:
-        return strict(content, limits)
+        return reading.parse(content, limits)
     except Unreadable as error:
         where = f"line {error.line}: " if error.line else ""
         raise ModelError(f"this is no model: {where}{error.problem}.") from None
@@ -189,25 +192,25 @@ def _tree(document: dict[str, Any], schema: Schema, certificate: Certificate, ve
 
 
 def _numbers(document: dict[str, Any], key: str, low: int, high: int) -> list[int]:
-    values = reading.listed(document[key], f'"{key}"', most=shape.MOST_NODES)
-    return [reading.whole(value, low, high, f'an entry of "{key}"') for value in values]
+    values = _read.items(document[key], f'"{key}"', most=shape.MOST_NODES)
+    return [_read.integer(value, low, high, f'an entry of "{key}"') for value in values]
 
 
 def _optional(
     document: dict[str, Any], key: str, nodes: int, read: Callable[[Any], Any]
 ) -> list[Any]:
-    values = reading.listed(document[key], f'"{key}"')
+    values = _read.items(document[key], f'"{key}"')
     if len(values) != nodes:
         raise ModelError(f'"{key}" has {len(values)} entries for {nodes} nodes.')
     return [None if value is None else read(value) for value in values]
 
 
 def _row(value: Any, labels: int) -> list[int]:
-    row = reading.listed(value, 'an entry of "counts"')
+    row = _read.items(value, 'an entry of "counts"')
     if len(row) != labels:
         raise ModelError(f"a node has {len(row)} counts for {labels} labels.")
     return [_count(count) for count in row]
 
 
 def _count(value: Any) -> int:
-    return reading.whole(value, -shape.MOST_COUNT, shape.MOST_COUNT, "a released count")
+    return _read.integer(value, -shape.MOST_COUNT, shape.MOST_COUNT, "a released count")

@@ -1,25 +1,23 @@
 """All pages, in the order in which their addresses are tried."""
 
-from bocage.service.web import (
-    analyst_book,
-    analyst_map,
-    analyst_tables,
-    owner_book,
-    owner_people,
-    owner_tables,
-    pages,
-    survey_owner,
-    survey_pages,
-)
+from bocage.service.web import login
+from bocage.service.web.accuracy_map import pages as accuracy_map
+from bocage.service.web.analyst import ledger as analyst_ledger
+from bocage.service.web.analyst import tables as analyst_tables
+from bocage.service.web.owner import ledger as owner_ledger
+from bocage.service.web.owner import people
+from bocage.service.web.owner import tables as owner_tables
+from bocage.service.web.survey import owner as survey_owner
+from bocage.service.web.survey import participant
 
 CONSOLE = (
-    pages.routes,
-    survey_pages.routes,
+    login.routes,
+    participant.routes,
     survey_owner.routes,
-    owner_people.routes,
-    owner_book.routes,
+    people.routes,
+    owner_ledger.routes,
     owner_tables.routes,
-    analyst_map.routes,
-    analyst_book.routes,
+    accuracy_map.routes,
+    analyst_ledger.routes,
     analyst_tables.routes,
 )

@@ -19,10 +19,10 @@ from bocage._version import __version__
 from bocage.errors import AccessDenied, BocageError, NotFound, RequestInvalid
 from bocage.private.answer import figure
 from bocage.schema import Schema
-from bocage.service import problems
-from bocage.service.limits import Limited
-from bocage.service.service import Service
-from bocage.service.sessions import Session, session_cookie
+from bocage.service.core import errors
+from bocage.service.core.limits import Limited
+from bocage.service.core.service import Service
+from bocage.service.core.sessions import Session, session_cookie
 from bocage.service.web import charts
 
 POLICY = (
@@ -154,10 +154,10 @@ async def render(
 
 async def error_page(request: Request, error: BocageError, status: int | None = None) -> Response:
     """What went wrong, as a page; with the status of its kind, or a given one."""
-    body, kind = problems.body_of(error), problems.status_of(error)
+    body, kind = errors.body_of(error), errors.status_of(error)
     heading = "Not here" if isinstance(error, NotFound) else "This was refused"
     if body.hint.startswith("GET "):  # of use to programs only
         body = body.model_copy(update={"hint": "Go back, mend it and send it again."})
     page = await render(request, "error.html", status or kind, heading=heading, error=body)
-    page.headers.update(problems.headers_of(error))
+    page.headers.update(errors.headers_of(error))
     return page

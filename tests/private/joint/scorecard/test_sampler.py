@@ -28,7 +28,7 @@ from bocage.private.joint.tree.space import Drawn
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Categorical, Numeric, Schema
-from privacy.test_mending_loss import columns_of
+from privacy.test_boosting_loss import columns_of
 from private.joint.tree.test_sampler import every_walk
 from private.noises import SilentNoise
 
