@@ -228,6 +228,16 @@ def test_every_target_of_the_makefile_is_listed_by_help():
     assert re.findall(r"make (\w+)", listed.stdout) == phony
 
 
+def test_the_changelog_has_one_line_for_each_entry():
+    lines = (ROOT / "CHANGELOG.md").read_text().splitlines()
+    entries = [line for line in lines if line.startswith("- ")]
+    assert len(entries) > 20
+    assert [line for line in entries if len(line) > 150 or line[-1] != "."] == []
+    assert [line for line in lines if line.startswith(" ")] == []  # none goes on
+    kept = [line for line in lines if line.startswith("### ")]
+    assert set(kept) <= {f"### {kind}" for kind in ("Added", "Changed", "Fixed", "Security")}
+
+
 def test_every_test_that_the_security_page_names_is_there():
     named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", (ROOT / "SECURITY.md").read_text())
     assert len(named) > 30

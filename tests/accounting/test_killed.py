@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from accounting.test_place import ALICE, TENTH, path
+from accounting.test_file_location import ALICE, TENTH, path
 from bocage.accounting import open_ledger
 
 __all__ = ["path"]
@@ -15,7 +15,7 @@ __all__ = ["path"]
 KILLED = """
 import os, sys
 from bocage.accounting import Scope, open_ledger
-from bocage.accounting.file import SQLiteLedger
+from bocage.accounting.sqlite_ledger import SQLiteLedger
 from bocage.epsilon import Epsilon
 
 path, look = sys.argv[1], sys.argv[2] == "look"

@@ -49,7 +49,7 @@ CLASSIFIERS = [
     getattr(estimators, name) for name in estimators.__all__ if name.endswith("Classifier")
 ]
 CLASSIFIERS.remove(estimators.PrivateClassifier)
-CLASSIFIERS.remove(estimators.SurveyTreeClassifier)  # of the local model: tests/local_trees
+CLASSIFIERS.remove(estimators.SurveyTreeClassifier)  # of the local model: test_local.py
 UNSET = {
     ReadableTreeClassifier, PointSystemClassifier, AdditiveClassifier, BayesClassifier, AutoClassifier,
 }  # fmt: skip

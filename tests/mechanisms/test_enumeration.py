@@ -20,7 +20,7 @@ from bocage.mechanisms import (
     response_probabilities,
 )
 from bocage.mechanisms.bernoulli import bernoulli_exp
-from bocage.mechanisms.finite import Table
+from bocage.mechanisms.finite_distribution import FiniteDistribution
 from bocage.mechanisms.laplace import _Digits
 from bocage.mechanisms.randomized_response import randomize_response
 from bocage.mechanisms.rng import RandomBits
@@ -221,7 +221,7 @@ def test_integers_below_a_bound_are_uniform(enumerate_outputs, scripted_bits, bo
 
 
 def test_a_table_that_takes_undecided_cells_for_decided_is_found_out(enumerate_outputs):
-    class Careless(Table):
+    class Careless(FiniteDistribution):
         def _refine(self, prefix, source):
             return int(np.searchsorted(self._low, prefix, side="right"))
 
@@ -229,7 +229,7 @@ def test_a_table_that_takes_undecided_cells_for_decided_is_found_out(enumerate_o
         return [1 << bits, (1 << bits) * 2], [1 << bits, (1 << bits) * 2]
 
     thirds = {0: Decimal(1) / 3, 1: Decimal(2) / 3}
-    exact = enumerate_outputs(lambda source: int(Table(weights, 4).draw(1, source)[0]))
+    exact = enumerate_outputs(lambda source: int(FiniteDistribution(weights, 4).draw(1, source)[0]))
     careless = enumerate_outputs(lambda source: int(Careless(weights, 4).draw(1, source)[0]))
     assert mismatch(exact, thirds) <= ROUNDING
     assert mismatch(careless, thirds) > Fraction(1, 100)

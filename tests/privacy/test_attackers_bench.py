@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import Phase
 
-from bocage.accounting.declaration import Declaration
+from bocage.accounting import Declaration
 from bocage.private import executor
 from bocage.private.executor import LiveExecutor
 from bocage.private.level import Level

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from running import Inside, count, wait_for_job
 
 from bocage.accounting import Ledger, LedgerAccount
-from bocage.engine.files.version import Opened
+from bocage.engine.files.version import FileVersion
 from bocage.service.middleware import padding
 from servers import wait_until
 
@@ -26,7 +26,7 @@ def me(client, who):
 def events(monkeypatch):
     """What happens to ledger and rows, in order."""
     happened = []
-    charge, answer = LedgerAccount.enter, Opened.answer
+    charge, answer = LedgerAccount.enter, FileVersion.answer
 
     def charges(self, *arguments, **more):
         number = charge(self, *arguments, **more)
@@ -38,7 +38,7 @@ def events(monkeypatch):
         return answer(self, questions, *more)
 
     monkeypatch.setattr(LedgerAccount, "enter", charges)
-    monkeypatch.setattr(Opened, "answer", reads)
+    monkeypatch.setattr(FileVersion, "answer", reads)
     return happened
 
 
@@ -61,7 +61,7 @@ def test_an_engine_that_is_lost_leaves_the_charge_and_says_nothing(serve, ann, m
     def fails(self, questions):
         raise ValueError(DATUM)
 
-    monkeypatch.setattr(Opened, "answer", fails)
+    monkeypatch.setattr(FileVersion, "answer", fails)
     reply = client.post(QUERY, json=count("1"), headers=ann)
     assert (reply.status_code, reply.json()["error"]["code"]) == (503, "engine_error")
     learn = {"learner": "rdt", "parameters": {"trees": 1, "height": 1}, "epsilon": "2"}

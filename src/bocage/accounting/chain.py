@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from bocage.accounting import algebra, answers, boot
+from bocage.accounting import algebra, answers, machine_run
 from bocage.accounting.algebra import Action, Balance, State
 from bocage.accounting.anchor import Mark
 from bocage.accounting.declaration import Declaration
@@ -27,7 +27,7 @@ from bocage.accounting.entry import (
 from bocage.accounting.ledger_store import LedgerTransaction
 from bocage.accounting.scope import Scope
 from bocage.accounting.secret import Secret
-from bocage.accounting.tables import PAGE
+from bocage.accounting.sql_schema import PAGE
 from bocage.accounting.verification import Head, Replay
 from bocage.epsilon import ZERO, Epsilon
 from bocage.errors import BocageError, DeclaredTwice, LedgerCorrupt, LedgerError, RequestReused
@@ -102,7 +102,7 @@ def append(
     if balances.keys() >= set(lineage):
         path = [balances[above] for above in lineage]
     else:
-        path = line(run, scope)
+        path = path_balances(run, scope)
     try:
         changed = algebra.transition(action, path, amount)
     except BocageError:  # what was charged before is not refused because nothing is left by now
@@ -140,7 +140,7 @@ def append(
             ),
         )
     if transaction.appended is None:
-        boot.note(transaction, entry.number)
+        machine_run.note(transaction, entry.number)
     run("UPDATE head SET number = ?, hash = ?", entry.number, entry.hash)
     balances.update(zip(lineage, path, strict=True))
     transaction.appended, transaction.head = entry, Head(entry.number, entry.hash)
@@ -188,7 +188,7 @@ def note_move(transaction: LedgerTransaction, memo: str) -> Entry:
     number, memo = previous.number + 1, check_memo(memo)
     entry = Entry(number, now(), Action.MOVE, (), ZERO, memo, None, previous.hash).sealed()
     _insert(transaction, entry, "")
-    boot.note(transaction, number)
+    machine_run.note(transaction, number)
     transaction.run("UPDATE head SET number = ?, hash = ?", number, entry.hash)
     return entry
 
@@ -220,29 +220,29 @@ def require_not_behind(run: Run, ledger: str, last: Entry, mark: Mark) -> None:
     """Refuse a ledger that does not hold the entry that its anchor names."""
     if mark.ledger != ledger:
         raise LedgerError("the anchor is that of another ledger.")
-    known = entry(run, mark.number)
-    if known is None:
+    marked = entry(run, mark.number)
+    if marked is None:
         raise LedgerCorrupt(
             f"the ledger ends at entry {last.number}, and its anchor names entry {mark.number}: it "
             "is an older copy, and what was spent since is not in it. Nothing is charged to it. "
             "Put the newest copy in its place. If that is lost, begin a new ledger and a new anchor "
             "with what the caps certainly leave."
         )
-    if known.digest != mark.hash:
+    if marked.digest != mark.hash:
         raise LedgerCorrupt(
             f"entry {mark.number} of the ledger is not the one that its anchor names: it is another "
             "copy, that was charged by itself. Nothing is charged to it. Put the anchored one back."
         )
 
 
-def line(run: Run, scope: Scope) -> list[Balance]:
+def path_balances(run: Run, scope: Scope) -> list[Balance]:
     """The balances from the table down to `scope`."""
     lineage = scope.lineage
     marks = ", ".join("?" * len(lineage))
     rows = run(_SELECT_BALANCE + f"WHERE key IN ({marks})", *(above.key for above in lineage))
-    written = {above.text: above for above in lineage}
-    known = [_balance(row, written.get(row[0])) for row in rows]
-    return algebra.line(lineage, {balance.scope: balance for balance in known})
+    by_text = {above.text: above for above in lineage}
+    on_record = [_balance(row, by_text.get(row[0])) for row in rows]
+    return algebra.path_balances(lineage, {balance.scope: balance for balance in on_record})
 
 
 def balances(run: Run) -> list[Balance]:
@@ -323,20 +323,20 @@ def _again(
         raise RequestReused(first.request, first.number)
     algebra.require_open(path)
     if not lasting:
-        boot.require_this(transaction, first)
+        machine_run.require_this(transaction, first)
     return first.again()
 
 
 def _insert(run: Run, entry: Entry, key: str) -> bool:
     """Add an entry, unless there is one of the same request; whether it was added."""
     once = "" if entry.request is None else _ONCE
-    made = run(
+    inserted = run(
         "INSERT INTO entries (number, time, action, scope, nano, memo, request, previous, hash) "
         f"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?){once}",
         *(entry.number, entry.time, str(entry.action), key, entry.epsilon.nano),
         *(entry.memo, entry.request, entry.previous, entry.hash),
     )
-    return entry.request is None or bool(made)
+    return entry.request is None or bool(inserted)
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
@@ -349,11 +349,11 @@ def _entry(row: tuple[Any, ...]) -> Entry:
     return read_entry(number, **fields, request=request, previous=previous, hash=digest)
 
 
-def _balance(row: tuple[Any, ...], known: Scope | None = None) -> Balance:
-    """A balance on record; `known` is its scope where the path need not be read again."""
+def _balance(row: tuple[Any, ...], parsed: Scope | None = None) -> Balance:
+    """A balance on record; `parsed` is its scope where the path need not be read again."""
     path, spent, cap, state = row
     try:
-        scope = known or Scope(tuple(json.loads(path)))
+        scope = parsed or Scope(tuple(json.loads(path)))
         return Balance(scope, Epsilon(spent), None if cap is None else Epsilon(cap), State(state))
     except (ValueError, TypeError, BocageError) as error:
         raise LedgerCorrupt("a balance of the ledger cannot be read. Verify it.") from error

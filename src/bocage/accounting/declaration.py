@@ -65,9 +65,9 @@ class Declaration:
             (
                 (term, other)
                 for term, text in given.current.items()
-                for other, known in self.current.items()
+                for other, declared in self.current.items()
                 if term != other
-                and text == known
+                and text == declared
                 and term.startswith(kind)
                 and other.startswith(kind)
             ),

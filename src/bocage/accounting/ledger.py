@@ -199,7 +199,7 @@ class Ledger:
         secret = self._store.require_secret()
         return self._store.do(
             lambda run: answers.store(run, secret, scope, key, body, number=number, also=also),
-            lasting=lasting or not self._store.boot,
+            lasting=lasting or not self._store.boot_id,
             single=True,
         )
 
@@ -218,14 +218,14 @@ class Ledger:
         with self._store.read() as run:
             kept = find(run)
             if kept is not None:
-                algebra.require_open(chain.line(run, scope))
+                algebra.require_open(chain.path_balances(run, scope))
             return kept
 
     # What is on record
 
     def balance(self, scope: Scope) -> Balance:
         """Spending, cap and state of one scope."""
-        return self._line(scope)[-1]
+        return self._path_balances(scope)[-1]
 
     def spent(self, scope: Scope) -> Epsilon:
         return self.balance(scope).spent
@@ -235,7 +235,7 @@ class Ledger:
 
     def remaining(self, scope: Scope) -> Epsilon:
         """The largest charge that would fit, by every cap above and the partitions between."""
-        return algebra.remaining(self._line(scope))
+        return algebra.remaining(self._path_balances(scope))
 
     def balances(self) -> list[Balance]:
         """All scopes on record, in the order of their paths."""
@@ -339,9 +339,9 @@ class Ledger:
         with self._store.read() as run:
             return chain.declaration(run, scope)
 
-    def _line(self, scope: Scope) -> list[Balance]:
+    def _path_balances(self, scope: Scope) -> list[Balance]:
         with self._store.read() as run:
-            return chain.line(run, scope)
+            return chain.path_balances(run, scope)
 
     def _record(
         self,
@@ -363,7 +363,9 @@ class Ledger:
         balance = self.balance(scope)
         if balance.state is State.ABSENT and cap is not None:
             with self._store.write() as run:
-                balance = chain.line(run, scope)[-1]  # another process may have been faster
+                balance = chain.path_balances(run, scope)[
+                    -1
+                ]  # another process may have been faster
                 if balance.state is State.ABSENT:
                     chain.append(run, Action.OPEN, scope, Epsilon.of(cap))
                     return scope

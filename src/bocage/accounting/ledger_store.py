@@ -22,8 +22,8 @@ T = TypeVar("T")
 class LedgerTransaction(Transaction):
     """A transaction that changes a ledger.
 
-    Nobody else writes meanwhile, so that what was read or written in it need not be read again:
-    not by those either who share it.
+    It holds the write lock, so that what one who shares it has read or written is not read again by
+    the next.
 
     Attributes
     ----------
@@ -33,18 +33,18 @@ class LedgerTransaction(Transaction):
         The last entry that was appended in this transaction.
     head
         The last entry that it saw: what an anchor has to name by the end.
-    boot, secret
+    boot_id, secret
         Of the store.
     """
 
-    __slots__ = ("appended", "balances", "boot", "head", "secret")
+    __slots__ = ("appended", "balances", "boot_id", "head", "secret")
 
     def __init__(self, store: LedgerStore, connection: Any) -> None:
         super().__init__(store.run, connection)
         self.balances: dict[Scope, Balance] = {}
         self.appended: Entry | None = None
         self.head: Head | None = None
-        self.boot, self.secret = store.boot, store.secret
+        self.boot_id, self.secret = store.boot_id, store.secret
 
     def require_secret(self) -> Secret:
         return _require(self.secret)
@@ -55,15 +55,15 @@ class LedgerStore(Store):
 
     Attributes
     ----------
-    boot
-        The run of the machine, where the ledger records it: see `boot.py`.
+    boot_id
+        The run of the machine, where the ledger records it: see `machine_run.py`.
     secret
         Of the ledger, once it is open.
     anchor
         What ties the ledger to its anchor, if it has one.
     """
 
-    boot: str | None = None
+    boot_id: str | None = None
     secret: Secret | None = None
     anchor: AnchorLink | None = None
 
@@ -83,8 +83,8 @@ class LedgerStore(Store):
     def do(
         self, body: Callable[[LedgerTransaction], T], *, lasting: bool = True, single: bool = False
     ) -> T:
-        whole = cast("Callable[[Transaction], T]", body)  # `transaction` makes no others
-        return super().do(whole, lasting=lasting, single=single)
+        general = cast("Callable[[Transaction], T]", body)  # `transaction` makes no others
+        return super().do(general, lasting=lasting, single=single)
 
     def before_write(self) -> None:
         """Refuse if the anchor could not follow."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bocage.accounting.entry import VERSION
 from bocage.accounting.ledger_store import LedgerStore
 from bocage.accounting.secret import MODULUS
-from bocage.accounting.tables import Dialect
+from bocage.accounting.sql_schema import Dialect
 from bocage.errors import LedgerError
 from bocage.storage import PostgresStore, Run, Value
 from bocage.storage.postgres import execute, import_psycopg, reason
@@ -80,7 +80,7 @@ class PostgresLedger(LedgerStore, PostgresStore):
         with self.write() as run:
             if not _has_secret(run):  # another process may have been faster
                 run(_COUNT_IN)
-                _DIALECT.upgrade(run, known=("answers",))
+                _DIALECT.upgrade(run, present=("answers",))
 
     def damage(self, run: Run) -> list[str]:
         if not _has_secret(run):  # an older format

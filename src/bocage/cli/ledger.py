@@ -209,7 +209,7 @@ def _accounts(balances: list[Balance], only: str | None, parts: bool) -> object:
     from rich.table import Table
     from rich.text import Text
 
-    from bocage.accounting import algebra
+    from bocage.accounting import path_balances, remaining
 
     known = {balance.scope: balance for balance in balances}
     table = Table("Scope", title="Accounts", title_justify="left")
@@ -219,7 +219,7 @@ def _accounts(balances: list[Balance], only: str | None, parts: bool) -> object:
     for balance in balances:
         if only not in {None, balance.scope.path[0]} or not (parts or balance.scope.has_cap):
             continue
-        left = algebra.remaining(algebra.line(balance.scope.lineage, known))
+        left = remaining(path_balances(balance.scope.lineage, known))
         table.add_row(
             Text("  " * (len(balance.scope.path) - 1) + _printable(balance.scope.name)),
             str(balance.spent),
@@ -254,7 +254,7 @@ def _entries(entries: list[Entry]) -> object:
 
 
 def _told(entry: Entry) -> str:
-    from bocage.accounting.declaration import Declaration
+    from bocage.accounting import Declaration
     from bocage.errors import LedgerError
 
     if entry.action != "declare":

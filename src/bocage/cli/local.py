@@ -127,7 +127,7 @@ def _distortions(
     response: str | None,
     label: str | None,
 ) -> dict[str, Distortion]:
-    from bocage.local import spoken
+    from bocage.local import parse_distortion
     from bocage.schema import Numeric
 
     if (noise is None) != (privacy is None):
@@ -153,7 +153,7 @@ def _distortions(
             how.setdefault(attribute.name, f"{noise}:{privacy!r}%")
         elif not isinstance(attribute, Numeric) and response is not None:
             how.setdefault(attribute.name, f"response:{response}")
-    return {name: spoken(schema[name], text) for name, text in how.items()}
+    return {name: parse_distortion(schema[name], text) for name, text in how.items()}
 
 
 @local.command()

@@ -120,12 +120,12 @@ def check_length(content: bytes, limits: Limits) -> None:
 
 def _without_texts(plain: bytes) -> bytes:
     """What stands outside of quotation marks, none of which is escaped."""
-    found, inside = bytearray(), 0
+    outside, inside = bytearray(), 0
     for start in range(0, len(plain), _BLOCK):
         parts = plain[start : start + _BLOCK].split(b'"')
-        found += b"".join(parts[inside::2])
+        outside += b"".join(parts[inside::2])
         inside ^= (len(parts) - 1) & 1
-    return bytes(found)
+    return bytes(outside)
 
 
 def _check_letters(plain: bytes) -> None:
@@ -160,9 +160,9 @@ def _check_numbers(flat: bytes, limits: Limits) -> None:
 
 
 def _refuse(flat: bytes, what: bytes, problem: str) -> None:
-    place = flat.find(what)
-    if place >= 0:  # no text has an end of line in it
-        raise Unreadable(problem, flat.count(b"\n", 0, place) + 1)
+    position = flat.find(what)
+    if position >= 0:  # no text has an end of line in it
+        raise Unreadable(problem, flat.count(b"\n", 0, position) + 1)
 
 
 def _too_large(limits: Limits) -> str:

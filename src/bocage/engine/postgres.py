@@ -17,7 +17,7 @@ from bocage.engine.base import Engine
 from bocage.engine.codes.encode import refuse_absent
 from bocage.engine.error_wall import guarded, guarded_each
 from bocage.engine.rows import BATCH, Matrix, check_listing
-from bocage.engine.versions import Moment
+from bocage.engine.versions import Pinned
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
 from bocage.schema import Categorical, Schema
@@ -301,7 +301,7 @@ class PinnedPostgres:
         self._let_go = finalize(self, connection.close)
 
     def pin(self) -> Engine:
-        return Moment(self)
+        return Pinned(self)
 
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         for question in questions:

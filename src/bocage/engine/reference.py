@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocage.engine.base import Engine
-from bocage.engine.versions import Moment
+from bocage.engine.versions import Pinned
 from bocage.errors import SourceError
 from bocage.plan import Bound, Question, Tally
 from bocage.plan.predicate import Every, Test
@@ -57,7 +57,7 @@ class ReferenceEngine:
         return found.hexdigest()
 
     def pin(self) -> Engine:
-        return Moment(self)
+        return Pinned(self)
 
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         return [self._answer(question) for question in questions]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bocage.engine.base import Engine
-from bocage.engine.versions import Declared
+from bocage.engine.versions import DeclaredVersion
 from bocage.errors import SourceError
 from bocage.schema import Schema
 
@@ -35,7 +35,7 @@ def open_engine(source: Any, schema: Schema, *, snapshot: str | None = None) -> 
         for the version of a source that has none of its own: a server, a view, a Spark frame.
     """
     engine = _opened(source, schema)
-    return engine if snapshot is None else Declared(engine, snapshot)
+    return engine if snapshot is None else DeclaredVersion(engine, snapshot)
 
 
 def _opened(source: Any, schema: Schema) -> Engine:

@@ -29,16 +29,16 @@ from bocage.engine.spark_tasks import (
     BATCH,
     Batches,
     Piece,
+    compiled_questions,
     count,
     digests,
     gather,
     identity_of,
     list_rows,
-    programs_of,
     read_and_work,
 )
 from bocage.engine.sql import drops
-from bocage.engine.versions import Moment
+from bocage.engine.versions import Pinned
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
 from bocage.schema import Schema
@@ -198,7 +198,7 @@ class PinnedSpark:
         return self._version
 
     def pin(self) -> Engine:
-        return Moment(self)
+        return Pinned(self)
 
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         for question in questions:
@@ -224,12 +224,12 @@ class PinnedSpark:
         )
         with _large_batches(self._session):
             found = rows.mapInArrow(job, "position long, count long").toArrow()
-        programs = programs_of(self.schema, questions, names)
-        counters = fresh(programs)
+        compiled = compiled_questions(self.schema, questions, names)
+        counters = fresh(compiled)
         total = gather(found, counters)
         if total > self.schema.rows_bound:
             raise self._unread()
-        return tallies(programs, counters)
+        return tallies(compiled, counters)
 
     def _rows(self, question: Question) -> Iterator[Matrix]:
         names = self._needed([question])

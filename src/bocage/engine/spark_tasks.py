@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bocage.engine.codes.codes import Codes, Encoder
+from bocage.engine.codes.compiled_question import CompiledQuestion, Counters, compile_question
 from bocage.engine.codes.counting import count_rows, fresh
 from bocage.engine.codes.encode import encoder
-from bocage.engine.codes.program import Counters, Program, compile_question
 from bocage.engine.rows import listed, to_bytes
 from bocage.plan import Question
 from bocage.schema import Schema
@@ -39,9 +39,9 @@ def identity_of(path: str) -> tuple[int, int, int]:
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def programs_of(
+def compiled_questions(
     schema: Schema, questions: Sequence[Question], names: Sequence[str]
-) -> list[Program]:
+) -> list[CompiledQuestion]:
     index = Encoder(schema, dict.fromkeys(names, _nothing)).index
     return [compile_question(question, schema, index) for question in questions]
 
@@ -94,11 +94,11 @@ def count(
     batches: Batches, *, schema: Schema, questions: Sequence[Question], names: Sequence[str]
 ) -> Batches:
     """Count batches of these columns; yield the counters that are not 0, and the number of rows."""
-    programs = programs_of(schema, questions, names)
-    counters = fresh(programs)
+    compiled = compiled_questions(schema, questions, names)
+    counters = fresh(compiled)
     rows = 0
     for codes, read in _encoded(batches, schema, names):
-        count_rows(codes, programs, counters, 0, codes.rows)
+        count_rows(codes, compiled, counters, 0, codes.rows)
         rows += read
     flat = np.concatenate([[rows], *(part.ravel() for part in _parts(counters))]).astype(np.int64)
     position = np.flatnonzero(flat)

@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from bocage.errors import EstimatorError
 from bocage.estimators import rows
 from bocage.local import Records, Survey, SurveyTree
-from bocage.local.growth import Algorithm
 from bocage.local.reconstruct import Stop
 from bocage.local.survey import FINGERPRINT
+from bocage.local.tree_parameters import Algorithm
 from bocage.model import Certificate, Tree
 
 _NO_SURVEY = (

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from bocage.epsilon import Epsilon
 from bocage.errors import SurveyError
-from bocage.local.additive import epsilon_of, steps_of
+from bocage.local.additive_noise import epsilon_of, steps_of
 from bocage.local.distortion import Distortion, needed, numeric, span
 from bocage.local.kernel import Kernel, edges_within, mapped_kernel
 from bocage.local.privacy import CONFIDENCES, Privacy, epsilon_words, figure

@@ -11,8 +11,13 @@ from numpy.typing import NDArray
 
 from bocage.errors import LearnerError
 from bocage.local.discrete import ValueClass
-from bocage.local.few import FewRecords, few_records
-from bocage.local.intervals import Intervals, number_of_intervals, partition
+from bocage.local.intervals import (
+    FewRecords,
+    Intervals,
+    few_records,
+    number_of_intervals,
+    partition,
+)
 from bocage.local.kernel import Edges
 from bocage.local.reconstruct import Stop, reconstruct
 from bocage.local.records import Records

@@ -1,7 +1,8 @@
 """Intervals of values and of answers, and how the one become the other.
 
 Agrawal & Srikant (2000), section 4.2: as many intervals as give 100 records each, but 10 to 100. The
-answers have intervals of the same width on a grid of their own, which reaches as far as they do.
+answers have intervals of the same width on a grid of their own, which reaches as far as they do. Of fewer
+records a reconstruction follows the noise, which is said.
 """
 
 from __future__ import annotations
@@ -20,6 +21,22 @@ RECORDS_PER_INTERVAL = 100
 FEWEST, MOST = 10, 100
 MOST_VALUES = 2048  # of a category
 MOST_ANSWERS = 4096  # intervals of answers
+
+
+class FewRecords(UserWarning):
+    """There are too few records to reconstruct a distribution from."""
+
+
+def few_records(records: int, intervals: int) -> str:
+    """What to say, and to do, about so few records; nothing if there are enough."""
+    needed = RECORDS_PER_INTERVAL * intervals
+    if records >= needed:
+        return ""
+    return (
+        f"{records} records in {intervals} intervals are too few to reconstruct a distribution: "
+        f"{RECORDS_PER_INTERVAL} in each are needed. Collect {needed} records, or ask for fewer "
+        "intervals; what is found may follow the noise."
+    )
 
 
 def number_of_intervals(records: int) -> int:

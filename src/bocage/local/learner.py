@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.local.discrete import Clear
-from bocage.local.few import FewRecords, few_records
-from bocage.local.growth import Growth
-from bocage.local.intervals import number_of_intervals
+from bocage.local.intervals import FewRecords, few_records, number_of_intervals
 from bocage.local.privacy import Privacy, of_record
 from bocage.local.records import Records
 from bocage.local.survey import Survey
+from bocage.local.tree_parameters import TreeParameters
 from bocage.model import Certificate, PlanLine, Tree
 from bocage.schema import Categorical, Numeric
 
@@ -25,7 +24,7 @@ LOCAL = "local"  # the certificate's word for: whatever one person's record was
 
 
 @dataclass(frozen=True)
-class SurveyTree(Growth):
+class SurveyTree(TreeParameters):
     """A decision tree from distorted records (Agrawal & Srikant 2000, section 4).
 
     Parameters

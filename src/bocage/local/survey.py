@@ -11,7 +11,7 @@ from typing import Any
 
 from bocage.errors import BocageError, SchemaError, SurveyError
 from bocage.local import documents
-from bocage.local.additive import Gaussian, Laplace, Uniform
+from bocage.local.additive_noise import Gaussian, Laplace, Uniform
 from bocage.local.discrete import Clear, RandomizedResponse, ValueClass
 from bocage.local.distortion import Distortion, checked, system_randomness
 from bocage.local.privacy import Privacy, of_record

@@ -16,8 +16,7 @@ from bocage.documents.entries import Entries
 from bocage.errors import PartyError
 from bocage.parties import counts, documents
 from bocage.parties.keys import Signer, verify
-from bocage.parties.plan import PartyPlan, check_name
-from bocage.parties.trees import MOST_COUNTS, MOST_TREES
+from bocage.parties.plan import MOST_COUNTS, MOST_TREES, PartyPlan, check_name
 from bocage.private import IntArray
 
 _read = Entries(PartyError)
@@ -94,8 +93,8 @@ class Contribution:
             epsilon=str(share.epsilon),
             entry=entry,
             nonce=secrets.token_hex(16),
-            shapes=tuple((len(one), one.shape[1]) for one in counts),
-            values=np.concatenate([one.ravel() for one in counts]),
+            shapes=tuple((len(table), table.shape[1]) for table in counts),
+            values=np.concatenate([table.ravel() for table in counts]),
         )
         signature = signer.sign(unsigned.message())
         return replace(unsigned, signature=signature)
@@ -135,11 +134,11 @@ class Contribution:
         """For every tree its counts, of shape (leaves, labels)."""
         ends = np.cumsum([leaves * labels for leaves, labels in self.shapes])
         pieces = np.split(self.values, ends[:-1])
-        return [one.reshape(shape) for one, shape in zip(pieces, self.shapes, strict=True)]
+        return [piece.reshape(shape) for piece, shape in zip(pieces, self.shapes, strict=True)]
 
     def to_json(self) -> bytes:
         """As a JSON file holds it."""
-        lists = [one.ravel().tolist() for one in self.counts()]
+        lists = [table.ravel().tolist() for table in self.counts()]
         return documents.canonical({**self.header(), "counts": lists})
 
     @classmethod
@@ -220,19 +219,19 @@ def header_of(document: dict[str, Any], expected: Expected | None) -> Contributi
 
 def with_counts(claimed: Contribution, values: IntArray, digest: str) -> Contribution:
     """The contribution that a header is of, if these are its counts."""
-    found = replace(claimed, values=values)
-    if found.digest != digest:
+    contribution = replace(claimed, values=values)
+    if contribution.digest != digest:
         raise PartyError("its counts were changed: they do not have the hash of its header.")
-    return found
+    return contribution
 
 
 def shapes_of(header: dict[str, Any]) -> tuple[tuple[int, int], ...]:
     """Leaves and labels of each tree, if there are not too many."""
     shapes = []
-    for one in _read.items(header.get("shapes"), '"shapes"', most=MOST_TREES):
-        if not isinstance(one, list) or len(one) != 2:
+    for shape in _read.items(header.get("shapes"), '"shapes"', most=MOST_TREES):
+        if not isinstance(shape, list) or len(shape) != 2:
             raise PartyError("a shape is a number of leaves and a number of labels.")
-        leaves, labels = (_read.integer(n, 1, MOST_COUNTS, "a shape") for n in one)
+        leaves, labels = (_read.integer(n, 1, MOST_COUNTS, "a shape") for n in shape)
         shapes.append((leaves, labels))
     if sum(leaves * labels for leaves, labels in shapes) > MOST_COUNTS:
         raise PartyError(f"a contribution has at most {MOST_COUNTS} counts.")

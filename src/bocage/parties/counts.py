@@ -10,7 +10,7 @@ import numpy as np
 
 from bocage.documents.entries import Entries
 from bocage.errors import PartyError
-from bocage.parties.trees import MOST_COUNTS, MOST_TREES
+from bocage.parties.plan import MOST_COUNTS, MOST_TREES
 from bocage.private import IntArray
 
 _read = Entries(PartyError)
@@ -66,7 +66,7 @@ def scan(text: Any, sizes: Any, values: Any) -> int:
 
     Slow as Python.
     """
-    at = found = tree = 0
+    at = filled = tree = 0
     while True:
         negative = at < len(text) and text[at] == 45  # -
         at += negative
@@ -78,10 +78,10 @@ def scan(text: Any, sizes: Any, values: Any) -> int:
                 return -1
         if at == first or (text[first] == 48 and at - first > 1):
             return -1
-        if found == len(values):
+        if filled == len(values):
             return TOO_MANY
-        values[found] = -value if negative else value
-        found += 1
+        values[filled] = -value if negative else value
+        filled += 1
         sizes[tree] += 1
         if at == len(text):
             return tree + 1

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 from bocage.accounting import MemoryAccount
-from bocage.engine.derived_counts import Recall
+from bocage.engine.derived_counts import DerivedCounts
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import EpsilonError, PlanError
 from bocage.mechanisms import Adjacency, SystemNoise
@@ -131,7 +131,7 @@ class PrivateTable(Askable):
         now = self._executor.pin(self._account, self._place, named=False)
         account = now.payer.reserve(Epsilon.of(epsilon), memo)
         transcript = Transcript(Epsilon.of(epsilon), account.scope)
-        executor = replace(self._executor, engine=Recall(now.engine), transcript=transcript)
+        executor = replace(self._executor, engine=DerivedCounts(now.engine), transcript=transcript)
         return Level(executor, account, self._place.where, self._place.cells)
 
     def once(

@@ -18,7 +18,7 @@ from bocage.plan import OUTSIDE, Cells
 from bocage.plan.cells import targets_of
 
 if TYPE_CHECKING:
-    from bocage.accounting.scope import Scope
+    from bocage.accounting import Scope
     from bocage.private.query import Terms
 
 Trail = tuple[str, ...]  # a partition, a part of it, a partition of that, and so on

@@ -1,4 +1,8 @@
-"""Threads that write at the same time share one transaction, and one wait for the disk."""
+"""Group commit: threads that write at the same time share one transaction and one wait for the disk.
+
+The first writer is the leader. Those who come while it writes queue up; it runs their changes in its
+own transaction, commits once, and wakes them.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +21,11 @@ if TYPE_CHECKING:
 MOST_TOGETHER = 256
 
 T = TypeVar("T")
-_here = threading.local()
+_thread = threading.local()
 
 
 class Change:
-    """What somebody wants to write; without a body, a thread writes by itself when its turn comes."""
+    """What a thread wants to write; without a body, it writes by itself once it is the leader."""
 
     __slots__ = ("body", "error", "lasting", "leader", "result", "single", "wake")
 
@@ -49,23 +53,23 @@ class Change:
 def hand_in(wait: Callable[[Writers, Change], None] | None) -> None:
     """From now on, whoever writes in this thread leaves the change to `wait`, if there is one.
 
-    It returns when somebody has let `Writers.make` make the change. This is for a thread that does
-    several things by turns.
+    It returns when somebody has let `Writers.make` make the change. This is for a thread that runs
+    several tasks alternately.
     """
-    _here.wait = wait
+    _thread.wait = wait
 
 
 def patience(seconds: float) -> float:
     """How long this thread waits for other processes: `seconds`, unless it is in a hurry."""
-    return min(seconds, getattr(_here, "patience", seconds))
+    return min(seconds, getattr(_thread, "patience", seconds))
 
 
 class Writers:
-    """The writing threads of a store in one process.
+    """The writing threads of a store in one process: one leader, and a queue behind it.
 
-    Whoever finds nobody writing takes the turn, and makes the changes of those who come meanwhile
-    together with the own, one after another in one transaction. They sleep until its commit: far
-    cheaper than to hand the connection from thread to thread. Who came too late is next.
+    The leader runs the queued changes one after another in one transaction, while their threads
+    sleep: far cheaper than to hand the connection from thread to thread. Who comes too late for the
+    commit leads the next one.
 
     Privacy
     -------
@@ -77,7 +81,7 @@ class Writers:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()  # for the two below
-        self._leader: Change | None = None  # who has the turn
+        self._leader: Change | None = None
         self._queue: deque[Change] = deque()
 
     def do(
@@ -93,7 +97,7 @@ class Writers:
         nothing but the store.
         """
         mine = Change(body, lasting=lasting, single=single)
-        wait = getattr(_here, "wait", None)
+        wait = getattr(_thread, "wait", None)
         if wait is None:
             self.make([mine])
         else:
@@ -133,14 +137,14 @@ class Writers:
             if self._leader is not None:
                 return False
             self._leader = change
-        _here.patience = seconds
+        _thread.patience = seconds
         try:
             if change.single:
                 self._make_single(change)
             else:
                 self._lead([change])
         finally:
-            del _here.patience
+            del _thread.patience
             self._leave(change)
         if not isinstance(change.error, LedgerBusy):
             return True
@@ -149,7 +153,7 @@ class Writers:
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        """Take the turn for a transaction of one's own."""
+        """Lead a transaction that nobody shares."""
         mine, store = Change(None), self._store
         try:
             self._enter(mine)
@@ -168,7 +172,7 @@ class Writers:
             self._leave(mine)
 
     def _enter(self, mine: Change) -> bool:
-        """Wait for the turn; False if another thread has made the change meanwhile."""
+        """Wait to become the leader; False if another leader has made the change meanwhile."""
         with self._lock:
             if self._leader is None:
                 self._leader = mine
@@ -194,7 +198,7 @@ class Writers:
         return self._leader is mine
 
     def _leave(self, mine: Change) -> None:
-        """Hand the turn to the next; who gave up before its turn is forgotten."""
+        """Make the next in the queue the leader; who gave up before is taken from the queue."""
         with self._lock:
             if self._leader is not mine:
                 if mine in self._queue:
@@ -205,7 +209,7 @@ class Writers:
                 self._leader.wake.release()
 
     def _lead(self, group: list[Change]) -> None:
-        """Make the own changes and those that come meanwhile, commit, and wake all."""
+        """As the leader: make the group's changes and those that come meanwhile, commit, wake all."""
         store = self._store
         failure: Exception | None = LedgerBusy(
             "the thread that wrote for several was interrupted. Try again. Nothing was charged."
@@ -216,7 +220,7 @@ class Writers:
                 connection = store.begin_writing(lasting=lasting)
                 transaction = store.transaction(connection)
                 try:
-                    sound = self._change(transaction, group, lasting=lasting)
+                    sound = self._make_all(transaction, group, lasting=lasting)
                 except BaseException:
                     store.roll_back(connection)
                     raise
@@ -238,7 +242,7 @@ class Writers:
         """Make a change of one statement, which the database begins and commits by itself."""
         store = self._store
         try:
-            connection = store.ready(lasting=change.lasting)
+            connection = store.begin_single(lasting=change.lasting)
         except Exception as error:  # noqa: BLE001 - whoever wants the change raises it
             change.error = error
             return
@@ -257,7 +261,7 @@ class Writers:
         else:
             store.give_back(connection)
 
-    def _change(self, transaction: Transaction, group: list[Change], *, lasting: bool) -> bool:
+    def _make_all(self, transaction: Transaction, group: list[Change], *, lasting: bool) -> bool:
         """Make all changes; who fails leaves the group. False if it may have left traces."""
         turns = made = 0
         while made < len(group) or self._take_in(group, MOST_TOGETHER - turns, lasting=lasting):
@@ -280,7 +284,7 @@ class Writers:
         return True
 
     def _take_in(self, group: list[Change], room: int, *, lasting: bool = True) -> bool:
-        """Take in those who wait, up to one who needs more than this transaction gives."""
+        """Take in those who queue, up to one that needs a more durable commit than this one."""
         before = len(group)
         with self._lock:
             while self._queue and self._queue[0].body and len(group) < before + room:

@@ -45,7 +45,7 @@ class PostgresStore(Store):
     ) -> list[tuple[Any, ...]]:
         return execute(connection, sql, values)
 
-    def lost(self, connection: psycopg.Connection[tuple[Any, ...]]) -> bool:
+    def hung_up(self, connection: psycopg.Connection[tuple[Any, ...]]) -> bool:
         return connection.closed
 
     def explain(self, error: Exception, *, committing: bool) -> LedgerError:

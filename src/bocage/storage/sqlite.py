@@ -15,7 +15,7 @@ from bocage.storage.transaction import Run, Value
 
 _LOOK_SECONDS = 0.001  # how long SQLite itself waits for a lock before it says so
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-_stranded: set[str] = set()  # files that were in use when this process was forked
+_forked_in_use: set[str] = set()  # files that were in use when this process was forked
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
@@ -41,7 +41,7 @@ class SQLiteStore(Store):
         super().__init__()
 
     def connect(self) -> Connection:
-        if str(self.path) in _stranded:
+        if str(self.path) in _forked_in_use:
             raise LedgerError(
                 f"{self.path} was in use when this process was forked, so that SQLite takes the "
                 "parent's locks for its own. Open it in a process that is started anew (spawn)."
@@ -65,7 +65,7 @@ class SQLiteStore(Store):
             raise
         return connection
 
-    def prepare(self, connection: Connection, *, lasting: bool) -> None:
+    def set_durability(self, connection: Connection, *, lasting: bool) -> None:
         if connection.lasting != lasting:
             level = "FULL" if lasting else "NORMAL"
             self.run(connection, f"PRAGMA synchronous = {level}", ())
@@ -92,7 +92,7 @@ class SQLiteStore(Store):
                 if now >= end:
                     raise
 
-    def lost(self, connection: sqlite3.Connection) -> bool:  # noqa: ARG002 - a file cannot hang up
+    def hung_up(self, connection: sqlite3.Connection) -> bool:  # noqa: ARG002 - a file cannot hang up
         return False
 
     def explain(self, error: Exception, *, committing: bool) -> LedgerError:
@@ -111,8 +111,8 @@ class SQLiteStore(Store):
         outcome = "The charge may stand" if committing else "Nothing was charged"
         return LedgerError(f"{self.path} cannot be used ({error}). {outcome}.")
 
-    def strand(self) -> None:
-        _stranded.add(str(self.path))
+    def note_fork_in_use(self) -> None:
+        _forked_in_use.add(str(self.path))
 
     def tables(self, run: Run) -> set[str]:
         return {name for (name,) in run("SELECT name FROM sqlite_schema WHERE type = 'table'")}

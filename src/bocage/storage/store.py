@@ -63,11 +63,11 @@ class Store(ABC):
     def run(self, connection: Any, sql: str, values: tuple[Value, ...]) -> list[tuple[Any, ...]]:
         """Run SQL with `?` for values."""
 
-    def prepare(self, connection: Any, *, lasting: bool) -> None:  # noqa: B027 - for those that can
-        """Before a transaction: let its commit wait for the disk, or not if it need not last."""
+    def set_durability(self, connection: Any, *, lasting: bool) -> None:  # noqa: B027 - for those that can
+        """Before a transaction: let its commit wait for the disk, or not if it need not be lasting."""
 
     @abstractmethod
-    def lost(self, connection: Any) -> bool:
+    def hung_up(self, connection: Any) -> bool:
         """Whether the server has hung up on a connection."""
 
     @abstractmethod
@@ -116,14 +116,14 @@ class Store(ABC):
 
     def look(self, sql: str, *values: Value) -> list[tuple[Any, ...]]:
         """Run one statement that reads: it sees one consistent state without a transaction."""
-        connection, rows = self._first(sql, values)
+        connection, rows = self._run_first(sql, values)
         self.give_back(connection)
         return rows
 
     @contextmanager
     def read(self) -> Iterator[Run]:
         """See one consistent state, without waiting for writers."""
-        connection, _ = self._first(self.begin_read, ())
+        connection, _ = self._run_first(self.begin_read, ())
         try:
             yield lambda sql, *values: self.run(connection, sql, values)
             self.run(connection, "COMMIT", ())
@@ -136,20 +136,20 @@ class Store(ABC):
         else:
             self.give_back(connection)
 
-    def ready(self, *, lasting: bool) -> Any:
+    def begin_single(self, *, lasting: bool) -> Any:
         """A connection for one statement that is a transaction by itself."""
-        connection, _ = self._take()
-        self._or_discard(connection, lambda: self._make_ready(connection, lasting=lasting))
+        connection, _ = self._take_connection()
+        self._or_discard(connection, lambda: self._prepare_single(connection, lasting=lasting))
         return connection
 
-    def _make_ready(self, connection: Any, *, lasting: bool) -> None:
+    def _prepare_single(self, connection: Any, *, lasting: bool) -> None:
         self.before_transaction()
         self.before_write()
-        self.prepare(connection, lasting=lasting)
+        self.set_durability(connection, lasting=lasting)
 
     def begin_writing(self, *, lasting: bool = True) -> Any:
         """A connection in a transaction that holds the write lock; give it back or discard it."""
-        connection, _ = self._first(self.begin_write, (), lasting=lasting)
+        connection, _ = self._run_first(self.begin_write, (), lasting=lasting)
         if self.take_lock:
             self._or_discard(connection, lambda: self.run(connection, self.take_lock, ()))
         return connection
@@ -164,7 +164,7 @@ class Store(ABC):
                 raise self.explain(error, committing=False) from error
             raise
 
-    def _first(
+    def _run_first(
         self, sql: str, values: tuple[Value, ...], *, lasting: bool | None = None
     ) -> tuple[Any, list[tuple[Any, ...]]]:
         """Run the first statement on an idle connection, or on a new one.
@@ -173,23 +173,23 @@ class Store(ABC):
         of a connection end.
         """
         while True:
-            connection, reused = self._take()
+            connection, reused = self._take_connection()
             try:
                 self.before_transaction()
                 if lasting is not None:
                     self.before_write()
-                    self.prepare(connection, lasting=lasting)
+                    self.set_durability(connection, lasting=lasting)
                 rows = self.run(connection, sql, values)
             except BaseException as error:
                 self.discard(connection)
                 if not isinstance(error, self.database_error):
                     raise
-                if not (reused and self.lost(connection)):
+                if not (reused and self.hung_up(connection)):
                     raise self.explain(error, committing=False) from error
             else:
                 return connection, rows
 
-    def _take(self) -> tuple[Any, bool]:
+    def _take_connection(self) -> tuple[Any, bool]:
         with self._lock:
             if self._closed:
                 raise LedgerError("the ledger was closed.")
@@ -231,9 +231,9 @@ class Store(ABC):
     def close(self) -> None:
         with self._lock:
             idle, self._idle, self._closed = self._idle, [], True
-        self.let_go(idle)
+        self.close_idle(idle)
 
-    def let_go(self, connections: list[Any]) -> None:
+    def close_idle(self, connections: list[Any]) -> None:
         """Close connections that nobody uses."""
         for connection in connections:
             connection.close()
@@ -242,7 +242,7 @@ class Store(ABC):
         if hasattr(self, "_lock"):
             self.close()
 
-    def _stop(self) -> None:
+    def _pause(self) -> None:
         """Before a fork: let nobody begin anything, and wait for those who have begun."""
         end = time.monotonic() + _FORK_SECONDS
         self._lock.acquire()
@@ -252,7 +252,7 @@ class Store(ABC):
             self._lock.acquire()
         if self.at_hand:
             idle, self._idle = self._idle, []
-            self.let_go(idle)
+            self.close_idle(idle)
 
     def _disown(self) -> None:
         """In a forked child: never touch the parent's connections again, not even to close them.
@@ -262,42 +262,46 @@ class Store(ABC):
         """
         for connection in (*self._idle, *self._busy):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
-        closed, stranded = self._closed, self.at_hand and bool(self._busy)
+        closed, in_use = self._closed, self.at_hand and bool(self._busy)
         self._reset()
         self._closed = closed
-        if stranded:
-            self.strand()
+        if in_use:
+            self.note_fork_in_use()
 
-    def strand(self) -> None:  # noqa: B027 - for those whose connections are not known by number
+    def note_fork_in_use(self) -> None:  # noqa: B027 - for those whose connections are not known by number
         """In a forked child: somebody was using the database in the parent just then."""
 
 
 _stores: weakref.WeakSet[Store] = weakref.WeakSet()
 _forking = threading.Lock()
-_stopped: list[Store] = []
+_paused: list[Store] = []
 
 
-def _stop_all() -> None:
+def _before_fork() -> None:
     """Before a fork: what is open in a store would be taken for its own by the child's database."""
     _forking.acquire()
     for store in list(_stores):
-        store._stop()  # noqa: SLF001 - this module's own class
-        _stopped.append(store)
+        store._pause()  # noqa: SLF001 - this module's own class
+        _paused.append(store)
 
 
-def _go_on() -> None:
-    while _stopped:
-        _stopped.pop()._lock.release()  # noqa: SLF001 - this module's own class
+def _after_fork_in_parent() -> None:
+    while _paused:
+        _paused.pop()._lock.release()  # noqa: SLF001 - this module's own class
     _forking.release()
 
 
-def _disown_all() -> None:
+def _after_fork_in_child() -> None:
     global _forking  # noqa: PLW0603 - the parent's is held
     _forking = threading.Lock()
-    _stopped.clear()
+    _paused.clear()
     for store in list(_stores):
         store._disown()  # noqa: SLF001 - this module's own class
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_stop_all, after_in_parent=_go_on, after_in_child=_disown_all)
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )

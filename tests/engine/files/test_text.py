@@ -99,7 +99,7 @@ def test_compiled_and_vectorised_checks_agree(content, fields):
     except grammar.BrokenError:
         good = False
     found = np.frombuffer(piece, np.uint8)
-    assert bool(kernels.well_formed(found, grammar._goes(44), fields)) == good
+    assert bool(kernels.well_formed(found, grammar._transitions(44), fields)) == good
 
 
 @settings(max_examples=500, deadline=None)

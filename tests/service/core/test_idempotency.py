@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from running import Inside, count
 
-from bocage.accounting import LedgerAccount, boot
+from bocage.accounting import LedgerAccount, machine_run
 from bocage.errors import RequestConflict
 from bocage.service.core.accounts import Admission
 from bocage.service.core.analyst_store import Records
@@ -90,8 +90,8 @@ def restart(tmp_path, monkeypatch):
     """Start the machine anew."""
 
     def start(name):
-        monkeypatch.setattr(boot, "PATH", tmp_path / name)
-        boot.PATH.write_text(name)
+        monkeypatch.setattr(machine_run, "PATH", tmp_path / name)
+        machine_run.PATH.write_text(name)
 
     start("first")
     return start

@@ -12,7 +12,7 @@ from bocage import cli
 from bocage.accounting import open_ledger, verify_export
 from bocage.epsilon import Epsilon
 from bocage.errors import BocageError, ServiceError
-from bocage.local import Survey, spoken
+from bocage.local import Survey, parse_distortion
 from bocage.schema import Schema
 from bocage.service.core import history, keys, surveys, tables
 from bocage.service.core.directory import Home
@@ -190,7 +190,9 @@ def test_what_was_spent_over_time_is_read_once(tmp_path, monkeypatch):
 def test_new_answers_of_a_survey_join_those_that_were_read(made, monkeypatch):
     monkeypatch.setattr(surveys, "PAGE", 2)
     schema = Schema.read(made.schema)
-    survey = Survey(schema, {one.name: spoken(one, "clear") for one in schema}, title="Who")
+    survey = Survey(
+        schema, {one.name: parse_distortion(one, "clear") for one in schema}, title="Who"
+    )
     kept = surveys.Surveys(made.opened().registry_address)
     name = kept.add(survey)
     assert len(kept.records(name)) == 0

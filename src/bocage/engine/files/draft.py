@@ -10,11 +10,13 @@ import json
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
-from bocage.engine.scan import INTEGERS, NUMBERS, Scan, literal, quoted
+from bocage.engine.files.relation import FED, exactly, identifier, literal, parquet, stripped
+from bocage.engine.files.text import Text, open_text
 from bocage.errors import SchemaError, SourceError
-from bocage.schema import DROP, MOST_CELLS, Attribute, Categorical, Numeric, Schema
+from bocage.schema import DROP, MOST_CELLS, Attribute, Categorical, Layout, Numeric, Schema
 
 EYES = (
     "For the owner's eyes only: these are exact numbers from the data, without noise. "
@@ -28,6 +30,11 @@ SIGNING = (
 FEW = 20  # at most this many different whole numbers are taken for categories
 _TABLES = {"attributes", "target", "notes"}
 MOST_DRAFTED = 1000  # more different texts look like names or identifiers
+INTEGERS = {
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
+}
+NUMBERS = INTEGERS | {"FLOAT", "DOUBLE", "DECIMAL"}
 
 
 def draft_schema(
@@ -42,7 +49,7 @@ def draft_schema(
     -------
     None: domains are the observed ones. They become public by the owner's decision, not by ours.
     """
-    with Scan(Path(path)) as scan:
+    with FileLook(Path(path)) as scan:
         if label is not None and label not in scan.types:
             raise SourceError(f"the file has no column {label!r} that could be the label.")
         notes = [SIGNING]
@@ -70,9 +77,9 @@ def draft_schema(
         return document
 
 
-def _draft_column(scan: Scan, column: str, kind: str) -> dict[str, Any]:
+def _draft_column(scan: FileLook, column: str, kind: str) -> dict[str, Any]:
     """One entry of a draft; a column that no entry describes well is refused."""
-    x = quoted(column)
+    x = identifier(column)
     if kind == "BOOLEAN":
         return {"name": column, "type": "categorical", "values": ["false", "true"]}
     if kind == "VARCHAR" or kind.startswith("ENUM"):
@@ -99,7 +106,7 @@ def _draft_column(scan: Scan, column: str, kind: str) -> dict[str, Any]:
     return entry
 
 
-def _draft_values(scan: Scan, column: str, x: str, most: int) -> dict[str, Any]:
+def _draft_values(scan: FileLook, column: str, x: str, most: int) -> dict[str, Any]:
     rows = scan.all(
         f"SELECT CAST(v AS VARCHAR) FROM (SELECT DISTINCT {x} AS v FROM {scan.source}) "
         f"WHERE v IS NOT NULL ORDER BY v LIMIT {most + 1}"
@@ -147,7 +154,7 @@ def check_file(path: str | Path, schema: Schema) -> FileCheck:
     -------
     None: the numbers are exact. They must not be published or shown to an analyst.
     """
-    with Scan(Path(path), schema.layout) as scan:
+    with FileLook(Path(path), schema.layout) as scan:
         problems = {column.name: _problem(column, scan) for column in schema}
         counted = [column for column in schema if not problems[column.name]]
         conditions = [_conditions(column, scan) for column in counted]
@@ -167,7 +174,7 @@ def check_file(path: str | Path, schema: Schema) -> FileCheck:
         return FileCheck(rows, gone, over, tuple(columns), undeclared)
 
 
-def _problem(column: Attribute, scan: Scan) -> str:
+def _problem(column: Attribute, scan: FileLook) -> str:
     """Why the type of a column in the file does not fit its declaration."""
     if column.name not in scan.types:
         return "the file does not have it."
@@ -181,7 +188,7 @@ def _problem(column: Attribute, scan: Scan) -> str:
     return "" if fits else f"its type {kind} has no list of values."
 
 
-def _conditions(column: Attribute, scan: Scan) -> tuple[str, str, str]:
+def _conditions(column: Attribute, scan: FileLook) -> tuple[str, str, str]:
     """SQL that is true where the column is missing, outside its domain, or drops the row."""
     text = scan.text(column.name)
     missing = f"{text} IS NULL"
@@ -199,6 +206,87 @@ def _conditions(column: Attribute, scan: Scan) -> tuple[str, str, str]:
         leaves = not column.clamp
     drops = [missing] if column.missing_code == DROP else []
     return missing, outside, " OR ".join([*drops, *([outside] if leaves else [])]) or "FALSE"
+
+
+class FileLook:
+    """A Parquet or CSV file, open for its owner's look: `source` is its SQL, `types` its columns.
+
+    Without a layout that of a text file is guessed, and so are its types; with one, every column of
+    a text file is text, and the file is read as strictly as by the engine.
+    """
+
+    def __init__(self, path: Path, layout: Layout | None = None) -> None:
+        import duckdb  # noqa: PLC0415 - heavy, and needed by the owner's commands only
+
+        if not path.is_file():
+            raise SourceError(f"{path} is not a file.")
+        self._error = duckdb.Error
+        self._path = path
+        self._duckdb = duckdb.connect()
+        self._strip = layout is not None and layout.strip
+        self.all_text = False
+        self._text: Text | None = None
+        if path.name.lower().endswith((".parquet", ".pq")):
+            self.layout = Layout()
+            self.source = parquet([str(path)])
+        elif layout is None:
+            name = literal(exactly(str(path)))
+            self.layout = self._guess(name)
+            self.source = f"read_csv({name}, {_options(self.layout)}, sample_size = -1)"
+        else:
+            self.layout = layout
+            self.all_text = True
+            self.source = self._as_text(layout)
+        described = self.all(f"DESCRIBE SELECT * FROM {self.source}")
+        self.types = {str(row[0]): str(row[1]) for row in described}
+
+    def _guess(self, name: str) -> Layout:
+        row = self.one(f"SELECT Delimiter, HasHeader, Columns FROM sniff_csv({name})")
+        names = tuple(str(column["name"]) for column in row[2])
+        return Layout(str(row[0]), bool(row[1]), () if row[1] else names)
+
+    def _as_text(self, layout: Layout) -> str:
+        """A text file as the engine reads it."""
+        self._text = open_text(str(self._path), self._path, layout)
+        names = self._text.names
+        if not names or len(set(names)) < len(names):
+            raise SourceError(f"{self._path} needs a header line that names every column once.")
+        listed = ", ".join(f"c{at} AS {identifier(name)}" for at, name in enumerate(names))
+        return f"(SELECT {listed} FROM {FED})"
+
+    def text(self, column: str) -> str:
+        """SQL of a column as text, as the schema's values are."""
+        cast = f"CAST({identifier(column)} AS VARCHAR)"
+        return stripped(cast) if self._strip else cast
+
+    def all(self, sql: str) -> list[tuple[Any, ...]]:
+        try:
+            if self._text is not None:  # a reader reads once
+                self._duckdb.register(FED, self._text.reader(range(len(self._text.names))))
+            return self._duckdb.execute(sql).fetchall()
+        except self._error:
+            # DuckDB's message may quote a row.
+            raise SourceError(
+                f"{self._path} cannot be read as a Parquet or CSV file of this layout."
+            ) from None
+
+    def one(self, sql: str) -> tuple[Any, ...]:
+        return self.all(sql)[0]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._duckdb.close()
+
+
+def _options(layout: Layout) -> str:
+    return f"delim = {literal(layout.separator)}, header = {str(layout.header).lower()}"
 
 
 def to_json(document: dict[str, Any]) -> str:

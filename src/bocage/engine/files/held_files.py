@@ -23,15 +23,15 @@ def stamps(paths: Sequence[Path]) -> tuple[Stamp, ...]:
     return tuple(_stamp(os.stat(path)) for path in paths)  # noqa: PTH116 - for every question
 
 
-def _stamp(found: os.stat_result) -> Stamp:
+def _stamp(status: os.stat_result) -> Stamp:
     """Which file, and when it was written. The last two change with its names too."""
     return (
-        *(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns),
-        *(found.st_nlink, found.st_ctime_ns),
+        *(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns),
+        *(status.st_nlink, status.st_ctime_ns),
     )
 
 
-class Files:
+class HeldFiles:
     """Some files as they are now, for as long as this object lives.
 
     Attributes
@@ -77,15 +77,15 @@ class Files:
         """A hash of all bytes, in order; computed once."""
         with self._lock:
             if self._digest is None:
-                whole = sha256()
+                files = sha256()
                 for name in self.names:
-                    one = sha256()
+                    content = sha256()
                     with open(name, "rb", buffering=0) as file:  # noqa: PTH123 - a held file
                         while block := file.read(_BLOCK):
-                            one.update(block)
-                    whole.update(one.digest())
+                            content.update(block)
+                    files.update(content.digest())
                 self.check()
-                self._digest = whole.hexdigest()
+                self._digest = files.hexdigest()
             return self._digest
 
     def close(self) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -14,10 +14,12 @@ from bocage.engine.files.text import Text
 from bocage.errors import SourceError
 from bocage.schema import Attribute, Categorical, Numeric, Schema
 
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection as Connection
+
 MOST_ENUM = 4096  # longer lists of values are looked up in Arrow, not in SQL
 _HUGE = ("HUGEINT", "UHUGEINT")  # wider than any Arrow integer
 FED = "fed"  # the table that a scan is given
-Connection = duckdb.DuckDBPyConnection
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def from_parquet(names: Sequence[str], schema: Schema, connection: Connection) -
     """Parquet files whose columns have the same types, so that no file decides about another."""
     for name in names:
         _refuse_twins(pq.read_schema(name).names)
-    relations = [_typed(_parquet([name]), schema, connection) for name in names]
+    relations = [_typed(parquet([name]), schema, connection) for name in names]
     for column in schema:
         kinds = {types[column.name] for _, types in relations}
         if len(kinds) > 1:
@@ -56,7 +58,7 @@ def from_parquet(names: Sequence[str], schema: Schema, connection: Connection) -
                 "with one type in all of them."
             )
     relation, _ = relations[0]
-    return replace(relation, sql=_parquet(names))
+    return replace(relation, sql=parquet(names))
 
 
 def _refuse_twins(names: Sequence[str]) -> None:
@@ -70,8 +72,9 @@ def _refuse_twins(names: Sequence[str]) -> None:
             )
 
 
-def _parquet(names: Sequence[str]) -> str:
-    files = ", ".join(literal(_exactly(name)) for name in names)
+def parquet(names: Sequence[str]) -> str:
+    """SQL that reads Parquet files of these names."""
+    files = ", ".join(literal(exactly(name)) for name in names)
     # A column of a directory's name is none: its type would depend on the other directories.
     return f"read_parquet([{files}], hive_partitioning = false, union_by_name = false)"
 
@@ -103,7 +106,7 @@ def from_text(text: Text, schema: Schema) -> Relation:
         at[column.name] = names.index(column.name)
         field = f"c{at[column.name]}"
         if schema.layout.strip:
-            field = f"nullif(trim({field}, ' ' || chr(9)), '')"
+            field = stripped(field)
         select[column.name], encode[column.name] = _from_text(column, field)
 
     def feed(columns: Collection[str]) -> pa.RecordBatchReader:
@@ -151,14 +154,21 @@ def _from_text(column: Attribute, field: str) -> tuple[str, ColumnEncoder]:
     return sql, places(column, texts, column.outside_code, (column.missing_code,))
 
 
+def stripped(field: str) -> str:
+    """SQL of a text without the blanks around it; NULL if nothing is left."""
+    return f"nullif(trim({field}, ' ' || chr(9)), '')"
+
+
 def identifier(name: str) -> str:
+    """A name in SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
+    """A text in SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def _exactly(path: str) -> str:
+def exactly(path: str) -> str:
     """A path in which DuckDB finds no pattern."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in path)

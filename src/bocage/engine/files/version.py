@@ -20,9 +20,9 @@ import duckdb
 import pyarrow as pa
 
 from bocage.engine.codes.codes import Codes, Encoder
+from bocage.engine.codes.compiled_question import Counters, compile_question
 from bocage.engine.codes.counting import MOST_PRIVATE, add, count_rows, fresh, tallies, workers
-from bocage.engine.codes.program import Counters, compile_question
-from bocage.engine.files.held_files import Files, Stamp, stamps
+from bocage.engine.files.held_files import HeldFiles, Stamp, stamps
 from bocage.engine.files.relation import FED, Relation, from_parquet, from_table, from_text, literal
 from bocage.engine.files.text import open_text
 from bocage.engine.memory import answer
@@ -45,7 +45,7 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 }
 
 
-class Opened:
+class FileVersion:
     """One version of some files, or of a table or view in a DuckDB file.
 
     Attributes
@@ -64,7 +64,7 @@ class Opened:
         self.schema, self._small = schema, small
         self.codes: Codes | None = None
         self.is_view = False
-        self._files = Files(_beside(paths, table))
+        self._files = HeldFiles(_beside(paths, table))
         self.stamps = self._files.stamps
         self._connection = duckdb.connect(":memory:", config=_SETTINGS)
         self._relation = self._find(paths, table)
@@ -148,12 +148,12 @@ class Opened:
 
     def _stream(self, questions: Sequence[Question]) -> list[Tally]:
         encoder = self._encoder({name for question in questions for name in question.reads()})
-        programs = [compile_question(q, self.schema, encoder.index) for q in questions]
+        compiled = [compile_question(q, self.schema, encoder.index) for q in questions]
         batches = self._batches(encoder)
         turn = Lock()
 
         def work(_: int) -> list[Counters]:
-            counters = fresh(programs)
+            counters = fresh(compiled)
             while True:
                 with turn:
                     batch = next(batches, None)
@@ -161,16 +161,16 @@ class Opened:
                     return counters
                 columns, rows = batch
                 codes = encoder.encode(columns, rows)
-                count_rows(codes, programs, counters, 0, codes.rows)
+                count_rows(codes, compiled, counters, 0, codes.rows)
 
-        private = sum(program.size for program in programs) <= MOST_PRIVATE
+        private = sum(question.size for question in compiled) <= MOST_PRIVATE
         threads = workers() if private else 1
         with ThreadPoolExecutor(threads) as pool:
             total, *others = pool.map(work, range(threads))
         for other in others:
             add(total, other)
         self._files.check()
-        return tallies(programs, total)
+        return tallies(compiled, total)
 
     def _batches(self, encoder: Encoder) -> Iterator[tuple[dict[str, pa.Array], int]]:
         """Columns as the encoder expects them, and the number of rows; one scan."""

@@ -8,7 +8,7 @@ from typing import Any, Self
 from bocage.documents.entries import Entries
 from bocage.epsilon import UNIT, Epsilon
 from bocage.errors import ModelError
-from bocage.model.certificate.relaxed import Relaxed, relaxed
+from bocage.model.certificate.concentrated import Relaxed, relaxed
 from bocage.model.certificate.releases import PlanLine, amount_of, composed
 from bocage.model.certificate.statement import sentences
 

@@ -91,7 +91,7 @@ class PlanLine:
             _read.text(line["mechanism"], "the mechanism of a line of the plan"),
             _read.text(line["epsilon"], "the epsilon of a line of the plan"),
             _read.integer(line["queries"], 1, 2**31 - 1, "the number of queries of a line"),
-            tuple(_read.integer(one, 1, 2**31 - 1, "a part of a line") for one in nested),
+            tuple(_read.integer(part, 1, 2**31 - 1, "a part of a line") for part in nested),
             None if rho is None else _read.text(rho, "the rho of a line"),
         )
 

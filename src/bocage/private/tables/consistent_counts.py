@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bocage.errors import PlanError
-from bocage.mechanisms import Agreeing, Noise, Perturbation, deviations
+from bocage.mechanisms import ConsistentTables, Noise, Perturbation, deviations
 from bocage.plan import OUTSIDE, Cells, Tally
 from bocage.plan.cells import targets_of
 from bocage.private.noise_shares import groups_of
@@ -103,12 +103,12 @@ def leaves_rows_outside(router: Cells) -> bool:
     return any(target == OUTSIDE for node in router.nodes for target in targets_of(node))
 
 
-def bodies(sizes: Sequence[int], rate: Fraction) -> list[Agreeing]:
+def bodies(sizes: Sequence[int], rate: Fraction) -> list[ConsistentTables]:
     """The noise of one label: each group of tables has a share of the rate for each of its tables."""
     groups = groups_of(sizes)
     shares = [rate * len(group) / len(sizes) for group in groups]
     return [
-        Agreeing(share, tuple(sizes[i] for i in group))
+        ConsistentTables(share, tuple(sizes[i] for i in group))
         for group, share in zip(groups, shares, strict=True)
     ]
 
@@ -117,7 +117,7 @@ def spread(sizes: Sequence[int], rate: Fraction) -> Spread:
     """How far the noise of tables of these sizes reaches."""
     cells, groups = [0.0] * len(sizes), []
     for group, body in zip(groups_of(sizes), bodies(sizes, rate), strict=True):
-        total, *own = deviations(Agreeing(body.rate, (1, *body.sizes)))
+        total, *own = deviations(ConsistentTables(body.rate, (1, *body.sizes)))
         groups.append((tuple(group), total**2 + ROUNDING * min(body.sizes)))
         for i, deviation in zip(group, own, strict=True):
             cells[i] = deviation**2 * sizes[i] / max(sizes[i] - 1, 1) + ROUNDING

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from bocage.accounting import Balance, Entry, Ledger, Scope, algebra
-from bocage.accounting.algebra import Action
+from bocage.accounting import Action, Balance, Entry, Ledger, Scope, path_balances, transition
 from bocage.schema import Categorical, Schema, number
 
 PAGE, MOST_POINTS = 10_000, 4_000
@@ -58,8 +57,8 @@ class _Read:
     found: list[tuple[float, float]] = field(default_factory=list)
 
     def add(self, entry: Entry) -> None:
-        path = algebra.line(Scope(entry.scope).lineage, self.known)
-        for balance in algebra.transition(Action(entry.action), path, entry.epsilon):
+        path = path_balances(Scope(entry.scope).lineage, self.known)
+        for balance in transition(Action(entry.action), path, entry.epsilon):
             self.known[balance.scope] = balance
         self.last = entry.number
         spent = self.known[self.table].spent.nano / 1e9

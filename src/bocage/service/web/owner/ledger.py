@@ -10,8 +10,7 @@ from anyio import to_thread
 from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from bocage.accounting import Head, Verification
-from bocage.accounting.verification import export_lines
+from bocage.accounting import Head, Verification, export_lines
 from bocage.model import Forest, from_dict, to_svg
 from bocage.model.export.json import parse
 from bocage.service.core import history

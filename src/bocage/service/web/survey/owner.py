@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse
 from markupsafe import Markup
 
 from bocage.errors import BocageError, SchemaError, SurveyError
-from bocage.local import Distribution, FewRecords, Survey, distributions, spoken
+from bocage.local import Distribution, FewRecords, Survey, distributions, parse_distortion
 from bocage.model import to_svg
 from bocage.schema import Numeric, Schema
 from bocage.service.core.service import Service
@@ -120,7 +120,7 @@ def _survey(schema: Schema, given: dict[str, str]) -> Survey:
     for at, attribute in enumerate(schema):
         kind, parameter = given.get(f"kind.{at}", ""), given.get(f"parameter.{at}", "").strip()
         words = kind if kind == "clear" else f"{kind}:{parameter}"
-        found[attribute.name] = spoken(attribute, words)
+        found[attribute.name] = parse_distortion(attribute, words)
     if not given.get("title", "").strip():
         raise SurveyError("participants read the title: give one.")
     return Survey(schema, found, title=given["title"].strip())

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
-from bocage.local import growing, mdl
-from bocage.local.association import by_order, by_value
+from bocage.local import mdl, tree_kernels
+from bocage.local.answers import by_order, by_value
 
 
 def table_of(codes, labels, bins, classes):
     offset = np.concatenate([[0], np.cumsum(bins)])
     table = np.zeros((offset[-1], classes), np.int64)
     rows = np.arange(len(labels), dtype=np.int32)
-    growing.count_codes(codes, labels, rows, 0, len(rows), offset, table)
+    tree_kernels.count_codes(codes, labels, rows, 0, len(rows), offset, table)
     return offset, table
 
 
@@ -36,7 +36,9 @@ def test_the_best_split_is_the_one_with_the_lowest_gini_index(seed, n, classes):
     multiway = np.array([False, False, True])
     offset, table = table_of(codes, labels, [5, 5, 5], classes)
     totals = np.bincount(labels, minlength=classes)
-    column, cut = growing.best_split(table, offset, multiway, totals, np.zeros(classes, np.int64))
+    column, cut = tree_kernels.best_split(
+        table, offset, multiway, totals, np.zeros(classes, np.int64)
+    )
     scores = {(-1, -1): gini(labels)}
     for a in (0, 1):
         for c in range(1, 5):
@@ -53,7 +55,7 @@ def test_a_tree_that_is_not_pruned_fits_every_record_as_scikit_learn_does():
     labels = rng.integers(0, 3, 3000)
     offset = np.arange(5) * 50
     rows = np.arange(3000, dtype=np.int32)
-    column, _, first, counts = growing.grow(
+    column, _, first, counts = tree_kernels.grow(
         codes, labels, rows, offset, np.zeros(4, bool), 3, 2, 100, -np.inf, 0.0
     )
     leaves = counts[column < 0]
@@ -75,7 +77,7 @@ def associated(counts, estimated, how):
     codes = np.zeros((len(sent), 1), np.uint16)
     found = how(counts, estimated)
     rows = np.arange(len(sent), dtype=np.int32)
-    growing.associate(
+    tree_kernels.associate(
         sent, 0, labels, rows, 0, found.first, found.size, found.line, found.bounds, codes
     )
     return labels, sent[:, 0], codes[:, 0]
@@ -123,7 +125,7 @@ def test_ties_do_not_depend_on_the_order_of_the_rows():
     codes = np.zeros((1000, 1), np.uint16)
     found = by_order(np.array([[1000]]), np.array([[500.0, 500.0]]))
     rows = np.arange(1000, dtype=np.int32)
-    growing.associate(
+    tree_kernels.associate(
         answers, 0, labels, rows, 0, found.first, found.size, found.line, found.bounds, codes
     )
     assert abs(int(codes[:500].sum()) - 250) <= 25

@@ -1,4 +1,4 @@
-"""How the file of a ledger is made, and what is in it."""
+"""How the SQLite file of a ledger is made, and what is in it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bocage.accounting.place import Place
-from bocage.accounting.tables import Dialect
+from bocage.accounting.file_location import FileLocation
+from bocage.accounting.sql_schema import Dialect
 from bocage.errors import LedgerError
 from bocage.storage import Run, Value
 
@@ -55,7 +55,7 @@ def create(path: str | os.PathLike[str], fill: Callable[[Run], None]) -> None:
         raise LedgerError(f"{final} cannot be created ({error.strerror}).") from error
     try:
         with closing(sqlite3.connect(name, isolation_level=None)) as connection:
-            _fill(connection, Place.of(final, name), fill)
+            _fill(connection, FileLocation.of(final, name), fill)
         with suppress(FileExistsError):
             os.link(name, final)
         Path(name).unlink(missing_ok=True)
@@ -77,7 +77,9 @@ def finish_building(path: Path) -> None:
                     other.unlink()
 
 
-def _fill(connection: sqlite3.Connection, place: Place, fill: Callable[[Run], None]) -> None:
+def _fill(
+    connection: sqlite3.Connection, location: FileLocation, fill: Callable[[Run], None]
+) -> None:
     run = _runner(connection)
     run("PRAGMA journal_mode = WAL")
     run("PRAGMA synchronous = FULL")
@@ -85,7 +87,7 @@ def _fill(connection: sqlite3.Connection, place: Place, fill: Callable[[Run], No
     run(f"PRAGMA user_version = {FORMAT}")
     run("BEGIN IMMEDIATE")
     DIALECT.create(run)
-    add_identity(run, place)
+    add_identity(run, location)
     fill(run)
     run("COMMIT")
 
@@ -97,9 +99,9 @@ def _runner(connection: sqlite3.Connection) -> Run:
     return run
 
 
-def add_identity(run: Run, place: Place) -> None:
+def add_identity(run: Run, location: FileLocation) -> None:
     run(_IDENTITY)
-    run("INSERT INTO identity VALUES (1, ?, ?, 0)", place.text, place.shown)
+    run("INSERT INTO identity VALUES (1, ?, ?, 0)", location.text, location.shown)
 
 
 @cache

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bocage.errors import ModelError
 from bocage.mechanisms import Contest, exponential_probabilities, permute_and_flip_probabilities
 from bocage.model import Certificate, PlanLine
-from bocage.model.certificate.relaxed import _released
+from bocage.model.certificate.concentrated import _released
 from bocage.private.transcript import Used
 
 

@@ -7,10 +7,10 @@ import struct
 from bocage.schema import Numeric
 
 
-def edge(column: Numeric, code: int) -> float:
+def threshold(column: Numeric, code: int) -> float:
     """The smallest double whose code is `code` or more.
 
-    Codes rise with the number, so ``code_of(x) < code`` and ``x < edge(column, code)`` are the same
+    Codes rise with the number, so ``code_of(x) < code`` and ``x < threshold(column, code)`` are the same
     for every double, rounding included. An export that compares needs none of the arithmetic.
     """
     low, high = _position(float(column.lower)), _position(float(column.upper))

@@ -108,17 +108,17 @@ class Dialect:
             self._seal(run, table)
             self._guard(run, table)
 
-    def upgrade(self, run: Run, known: tuple[str, ...]) -> None:
-        """Give one of an older format, which has the tables `known`, what it lacks."""
+    def upgrade(self, run: Run, present: tuple[str, ...]) -> None:
+        """Give one of an older format, which has the tables `present`, what it lacks."""
         self.add(run)
         secret = Secret.new()
         run("INSERT INTO secret (id, value) VALUES (1, ?)", secret.value)
         for table in self.sealed:
-            if table in known:
+            if table in present:
                 run(f"ALTER TABLE {table} RENAME TO older")
             self._seal(run, table)
-            if table in known:
-                for row in rows(run, "older", FIELDS[table], ORDER[table]):
+            if table in present:
+                for row in all_rows(run, "older", FIELDS[table], ORDER[table]):
                     insert(run, table, secret, *row)
                 run("DROP TABLE older")  # with its triggers
             self._guard(run, table)
@@ -152,15 +152,15 @@ def insert(run: Run, table: str, secret: Secret, *values: str | int | bytes) -> 
     )
 
 
-def rows(
+def all_rows(
     run: Run, table: str, columns: tuple[str, ...], order: tuple[str, ...]
 ) -> Iterator[tuple[Any, ...]]:
     """All rows, page by page, in the order of a key; bytes as bytes."""
-    named, key = ", ".join((*order, *columns)), ", ".join(order)
+    selected, key = ", ".join((*order, *columns)), ", ".join(order)
     last: tuple[Any, ...] = ()
     while True:
         where = f"WHERE ({key}) > ({', '.join('?' * len(order))}) " if last else ""
-        page = run(f"SELECT {named} FROM {table} {where}ORDER BY {key} LIMIT {PAGE}", *last)
+        page = run(f"SELECT {selected} FROM {table} {where}ORDER BY {key} LIMIT {PAGE}", *last)
         for row in page:
             yield tuple(bytes(x) if isinstance(x, memoryview) else x for x in row[len(order) :])
         if len(page) < PAGE:

@@ -17,26 +17,8 @@ ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
 
 
 @dataclass(frozen=True)
-class Growth:
-    """How a tree is grown.
-
-    Parameters
-    ----------
-    algorithm
-        ``"original"``, ``"randomized"``, ``"global"``, ``"byclass"`` or ``"local"``.
-    intervals
-        How many intervals an attribute has; None for 100 records in each, but 10 to 100.
-    stop
-        When a reconstruction ends: ``"chi_square"`` or ``"convergence"``.
-    small
-        Local reconstructs at nodes with so many records at least.
-    fewest
-        A node with fewer records is not split.
-    most_depth
-        Levels of the tree.
-    prune
-        Whether splits must be worth the bits that describe them.
-    """
+class TreeParameters:
+    """How a tree is grown; :class:`~bocage.local.SurveyTree` explains each parameter."""
 
     algorithm: Algorithm = "byclass"
     intervals: int | None = None

@@ -24,7 +24,7 @@ Weights = tuple[list[int], list[int]]  # lower and upper bounds of 2**bits times
 _GUARD = 32  # further bits of the weights, so that the bounds of a threshold share a cell or two
 
 
-class Table:
+class FiniteDistribution:
     """A distribution over 0 .. n - 1 with probabilities proportional to n positive weights.
 
     Parameters

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from bocage.accounting import Action, answers, boot, chain, open_ledger
+from bocage.accounting import Action, answers, chain, machine_run, open_ledger
 from bocage.epsilon import Epsilon
 from bocage.errors import AnswerLost, BudgetExceeded, LedgerError, ScopeClosed
 from bocage.storage import Change
@@ -22,12 +22,12 @@ FULL, NORMAL = 2, 1
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
     """A machine that can be started anew: called with the name of its run."""
-    monkeypatch.setattr(boot, "PATH", tmp_path / "boot_id")
+    monkeypatch.setattr(machine_run, "PATH", tmp_path / "boot_id")
 
     def start(name):
-        boot.PATH.unlink(missing_ok=True)
+        machine_run.PATH.unlink(missing_ok=True)
         if name:
-            boot.PATH.write_text(f"{name}\n")
+            machine_run.PATH.write_text(f"{name}\n")
 
     start("first")
     return start

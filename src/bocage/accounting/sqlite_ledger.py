@@ -3,9 +3,9 @@
 SQLite writes into a log beside the file and moves the content over later. So a ledger is safe only
 if everybody uses the same log, and if the file is never taken for the whole.
 
-- The file names its own place (`place.py`), which is compared at every new connection. It changes
-  only by `move`, which needs the file for itself. A connection holds a lock on the file itself,
-  under whatever name, so that no two can be open at different places.
+- The file names its own place (`file_location.py`), which is compared at every new connection. It
+  changes only by `move_ledger`, which needs the file for itself. A connection holds a lock on the
+  file itself, under whatever name, so that no two can be open at different places.
 - As soon as there is something to write, the file is marked: a log exists. The log takes the mark
   back, so that the two together are unmarked, and so is the file when SQLite has closed the log.
 """
@@ -19,10 +19,11 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bocage.accounting import boot, chain
+from bocage.accounting import chain, machine_run
 from bocage.accounting.entry import Entry
+from bocage.accounting.file_location import FileLocation
 from bocage.accounting.ledger_store import LedgerStore
-from bocage.accounting.making import (
+from bocage.accounting.sqlite_file import (
     APPLICATION,
     DIALECT,
     FORMAT,
@@ -31,7 +32,6 @@ from bocage.accounting.making import (
     finish_building,
     schema,
 )
-from bocage.accounting.place import Place
 from bocage.errors import LedgerCorrupt, LedgerError
 from bocage.storage import Connection, Run, SQLiteStore, Transaction
 
@@ -51,13 +51,13 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
     def __init__(
         self, path: str | os.PathLike[str], *, timeout_seconds: float, only_look: bool = False
     ) -> None:
-        self._given = str(Path(path).absolute())  # where a symbolic link leads may change
+        self._given_path = str(Path(path).absolute())  # where a symbolic link leads may change
         self._only_look = only_look
         self._file: tuple[int, int] | None = None
         self.version = FORMAT
-        self._found: dict[str, None] = {}  # what is wrong with a ledger that is only looked at
+        self._problems: dict[str, None] = {}  # what is wrong with a ledger that is only looked at
         self.log_is_lost = False
-        self._marked, self._in_log, self._next_try = False, 0, 0.0
+        self._marked, self._commits_in_log, self._next_try = False, 0, 0.0
         real = os.path.realpath(path)
         self._log = f"{real}-wal"
         super().__init__(real, timeout_seconds=timeout_seconds)
@@ -69,11 +69,11 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
             raise LedgerError(f"a ledger needs SQLite 3.37 or newer, not {sqlite3.sqlite_version}.")
         if not self.path.is_file():
             raise LedgerError(
-                f"{self._given} is not there. Create a ledger explicitly if it is new."
+                f"{self._given_path} is not there. Create a ledger explicitly if it is new."
             )
-        known = self._read_identity()
-        if known and known.log == 0:  # before SQLite joins a log to it that may be another's
-            self._compare(self._find_place(), known)
+        identity = self._read_identity()
+        if identity and identity.log == 0:  # before SQLite joins a log to it that may be another's
+            self._require_recorded(self._locate(), identity)
         try:
             with closing(self.open()) as connection:
                 ((application,),) = self.run(connection, "PRAGMA application_id", ())
@@ -93,24 +93,24 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
             )
         third = bool({"identity", "secret", "tally"} & names)
         if third != (version == FORMAT):
-            self._object(
+            self._refuse(
                 LedgerCorrupt(
                     f"{self.path} says that its format is {version}, and has the tables of another. "
                     "Nothing is charged to it: restore it from a backup."
                 )
             )
         self.version = FORMAT if third else version
-        self.boot = boot.current()
+        self.boot_id = machine_run.current()
 
     def connect(self) -> Connection:
-        place = self._find_place()
+        location = self._locate()
         connection = self.open()
         try:
             if self.version == FORMAT:
-                self._require_place(place, connection)
-            connection.log = _number(self._log)
+                self._require_location(location, connection)
+            connection.log = _inode(self._log)
         except BaseException:
-            self.let_go([connection])
+            self.close_idle([connection])
             raise
         return connection
 
@@ -129,34 +129,34 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
             raise
         return connection
 
-    def _find_place(self) -> Place:
+    def _locate(self) -> FileLocation:
         finish_building(self.path)
         try:
-            place = Place.find(self.path, self._object)
+            location = FileLocation.find(self.path, self._refuse)
         except LedgerError:
             if self._file is None:
                 raise
             raise self._gone("Nothing was charged") from None
-        if self._file not in {None, place.file}:
+        if self._file not in {None, location.file}:
             raise self._gone("Nothing was charged")
-        self._file = place.file
-        return place
+        self._file = location.file
+        return location
 
-    def _require_place(self, place: Place, connection: Connection) -> None:
+    def _require_location(self, location: FileLocation, connection: Connection) -> None:
         """Refuse a file at another place than it says, or one without its log.
 
         The lock that the connection holds by now lets nobody move the ledger or close its log.
         """
-        known = self._read_identity() or self._read_log(connection)
-        self._marked = known.log == 1
+        identity = self._read_identity() or self._read_log(connection)
+        self._marked = identity.log == 1
         if self._marked and _size(self._log) <= _LOG_HEADER:
             self.log_is_lost = True
-            self._object(LedgerCorrupt(self.log_lost))
-        self._compare(place, known)
+            self._refuse(LedgerCorrupt(self.log_lost))
+        self._require_recorded(location, identity)
 
-    def _compare(self, place: Place, known: _Identity) -> None:
-        if place.text != known.place:
-            self._object(LedgerError(place.refusal(known.path)))
+    def _require_recorded(self, location: FileLocation, identity: _Identity) -> None:
+        if location.text != identity.place:
+            self._refuse(LedgerError(location.refusal(identity.path)))
 
     @property
     def log_lost(self) -> str:
@@ -184,22 +184,22 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
         """The same where it is still in the log, as just after a ledger became one of this format."""
         with suppress(sqlite3.Error, IndexError):
             return _Identity(*self.run(connection, _SELECT_IDENTITY, ())[0])
-        self._object(
+        self._refuse(
             LedgerCorrupt(f"{self.path} does not say where it was kept. Restore it from a backup.")
         )
         return _Identity("", "", 0)
 
-    def _object(self, error: LedgerError) -> None:
+    def _refuse(self, error: LedgerError) -> None:
         """Refuse a ledger, or remember why if it is only looked at."""
         if not self._only_look:
             raise error
-        self._found[str(error)] = None
+        self._problems[str(error)] = None
 
     # Using
 
     def before_transaction(self) -> None:
         try:
-            file = os.stat(self._given)  # noqa: PTH116 - at every question
+            file = os.stat(self._given_path)  # noqa: PTH116 - at every question
         except OSError:
             same = False
         else:
@@ -208,13 +208,13 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
             raise self._gone("Nothing was charged")
 
     def after_commit(self, transaction: Transaction) -> None:
-        if _number(self._log) != transaction.connection.log:
+        if _inode(self._log) != transaction.connection.log:
             raise self._gone("The charge may stand")
         super().after_commit(transaction)
 
     def _gone(self, outcome: str) -> LedgerError:
         return LedgerError(
-            f"{self._given} is no longer the ledger that was opened: it, or its log, was moved, "
+            f"{self._given_path} is no longer the ledger that was opened: it, or its log, was moved, "
             f"replaced, deleted or given a second name. {outcome}. Put it back, and open it again."
         )
 
@@ -223,17 +223,17 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
         connection: Connection = super().begin_writing(lasting=lasting)
         return connection
 
-    def ready(self, *, lasting: bool) -> Connection:
+    def begin_single(self, *, lasting: bool) -> Connection:
         self._prepare_log()
-        connection: Connection = super().ready(lasting=lasting)
+        connection: Connection = super().begin_single(lasting=lasting)
         return connection
 
     def _prepare_log(self) -> None:
         """Before a transaction that writes: mark the file, or move the content of a long log."""
         if self._only_look:
             raise LedgerError("the ledger was opened to be looked at (check=False): open it again.")
-        self._in_log += 1
-        due = not self._marked or self._in_log > _MOST_IN_LOG
+        self._commits_in_log += 1
+        due = not self._marked or self._commits_in_log > _MOST_IN_LOG
         if due and self.version == FORMAT and time.monotonic() >= self._next_try:
             self._mark()
 
@@ -242,7 +242,7 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
 
         While somebody reads an older state, not all can be moved: it is tried again.
         """
-        connection, _ = self._first("UPDATE identity SET log = 1", (), lasting=True)
+        connection, _ = self._run_first("UPDATE identity SET log = 1", (), lasting=True)
 
         def move_over() -> None:
             busy = 1
@@ -251,16 +251,16 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
                 if not busy:
                     break
             self.run(connection, _TAKE_BACK, ())
-            self._marked, self._in_log = not busy, 0
+            self._marked, self._commits_in_log = not busy, 0
             self._next_try = time.monotonic() + _TRY_AGAIN_SECONDS if busy else 0.0
 
         self._or_discard(connection, move_over)
         self.give_back(connection)
 
-    def let_go(self, connections: list[Any]) -> None:
+    def close_idle(self, connections: list[Any]) -> None:
         if connections:
             self._take_back(connections[0])
-        super().let_go(connections)
+        super().close_idle(connections)
 
     def _take_back(self, connection: Connection) -> None:
         """Before a connection is closed: with the last one, SQLite removes the log.
@@ -276,44 +276,52 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
     def upgrade(self) -> None:
         if self.version == FORMAT or not os.access(self.path, os.W_OK):
             return
-        place = Place.find(self.path, self._object)
+        location = FileLocation.find(self.path, self._refuse)
         with self.write() as run:
             ((version,),) = run("PRAGMA user_version")
             if version < FORMAT:  # another process may have been faster
                 DIALECT.upgrade(run, ("answers", "boots") if version > 1 else ("answers",))
-                add_identity(run, place)
+                add_identity(run, location)
                 run(f"PRAGMA user_version = {FORMAT}")
         self.version = FORMAT
         self._mark()
 
     def damage(self, run: Run) -> list[str]:
-        told = [*super().damage(run), *self._found]
+        problems = [*super().damage(run), *self._problems]
         if self.version == FORMAT:
-            wanted, there = expected(), schema(run)
-            told += [
+            wanted, present = expected(), schema(run)
+            problems += [
                 f"the {kind} {name} is missing or was changed."
                 for kind, name in sorted(wanted)
-                if there.get((kind, name)) != wanted[kind, name]
+                if present.get((kind, name)) != wanted[kind, name]
             ]
-            told += [
-                f"the {kind} {name} is not ours." for kind, name in sorted(there.keys() - wanted)
+            problems += [
+                f"the {kind} {name} is not ours." for kind, name in sorted(present.keys() - wanted)
             ]
-        return told
+        return problems
 
 
-def move(path: str | os.PathLike[str], memo: str) -> Entry:
-    """Put the present place of a file on record, while nobody uses it under whatever name."""
+def move_ledger(path: str | os.PathLike[str], memo: str = "") -> Entry:
+    """Say as the owner that a ledger file was moved, or restored, to where it is now.
+
+    Nobody may have it open, under whatever name. The move is an entry of the ledger.
+
+    Privacy
+    -------
+    Of two copies of one ledger both would spend the same budget. That this is the only one, and that
+    it is not older than what was released, nobody but the owner knows; an anchor does.
+    """
     store = SQLiteLedger(path, timeout_seconds=_MOVE_SECONDS, only_look=True)
     try:
         with store.read() as run:
             chain.last_entry(run)
             if store.version == FORMAT:
                 store.secret = chain.secret(run)
-        place = Place.find(path, _refuse)
+        location = FileLocation.find(path, _raise)
         if store.log_is_lost:
-            _refuse(LedgerError(store.log_lost))
+            _raise(LedgerError(store.log_lost))
         if store.version < FORMAT:
-            _refuse(
+            _raise(
                 LedgerError(f"{path} has an older format: it takes its place when it is opened.")
             )
     finally:
@@ -324,7 +332,7 @@ def move(path: str | os.PathLike[str], memo: str) -> Entry:
             store.run(connection, "BEGIN EXCLUSIVE", ())
             transaction = store.transaction(connection)
             transaction.run(
-                "UPDATE identity SET place = ?, path = ?, log = 0", place.text, place.shown
+                "UPDATE identity SET place = ?, path = ?, log = 0", location.text, location.shown
             )
             entry = chain.note_move(transaction, memo)
             store.run(connection, "COMMIT", ())
@@ -334,7 +342,7 @@ def move(path: str | os.PathLike[str], memo: str) -> Entry:
     return entry
 
 
-def _refuse(error: LedgerError) -> None:
+def _raise(error: LedgerError) -> None:
     raise error
 
 
@@ -346,7 +354,7 @@ class _Identity(NamedTuple):
     log: int
 
 
-def _number(path: str) -> int | None:
+def _inode(path: str) -> int | None:
     try:
         return os.stat(path).st_ino  # noqa: PTH116 - at every charge
     except OSError:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bocage.accounting.entry import Entry
 from bocage.accounting.ledger_store import LedgerTransaction
-from bocage.accounting.tables import insert
+from bocage.accounting.sql_schema import insert
 from bocage.errors import AnswerLost
 from bocage.storage import Run
 
@@ -29,9 +29,9 @@ def current() -> str:
 
 def note(transaction: LedgerTransaction, number: int) -> None:
     """Record that the entries from `number` on are made in this run of the machine."""
-    boot = transaction.boot
-    if boot is not None and _last(transaction, number) != boot:
-        insert(transaction, "boots", transaction.require_secret(), number, boot)
+    boot_id = transaction.boot_id
+    if boot_id is not None and _last(transaction, number) != boot_id:
+        insert(transaction, "boots", transaction.require_secret(), number, boot_id)
 
 
 def require_this(transaction: LedgerTransaction, entry: Entry) -> None:
@@ -42,8 +42,8 @@ def require_this(transaction: LedgerTransaction, entry: Entry) -> None:
     Where the names are equal, the machine has not gone down since the charge, and what was kept is
     there. Otherwise an answer that is not there may have been released and lost.
     """
-    boot = transaction.boot
-    if boot is not None and _last(transaction, entry.number) != boot:
+    boot_id = transaction.boot_id
+    if boot_id is not None and _last(transaction, entry.number) != boot_id:
         raise AnswerLost(
             f"entry {entry.number} was charged before the machine went down. Its answer may have "
             "been given and is not on record, so that it is not drawn again: ask with a new key. "

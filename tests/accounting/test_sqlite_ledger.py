@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 
 from bocage.accounting import Action, Ledger, Scope, chain, move_ledger, open_ledger
-from bocage.accounting.making import FORMAT
+from bocage.accounting.sqlite_file import FORMAT
 from bocage.epsilon import Epsilon
 from bocage.errors import LedgerBusy, LedgerCorrupt, LedgerError
 

@@ -57,15 +57,15 @@ class InMemory:
         self.known: dict[Scope, Balance] = {}
 
     def do(self, action, scope, nano=0):
-        path = algebra.line(scope.lineage, self.known)
+        path = algebra.path_balances(scope.lineage, self.known)
         changed = algebra.transition(action, path, Epsilon(nano))
         self.known |= {balance.scope: balance for balance in changed}
 
     def spent(self, scope):
-        return algebra.line(scope.lineage, self.known)[-1].spent
+        return algebra.path_balances(scope.lineage, self.known)[-1].spent
 
     def remaining(self, scope):
-        return algebra.remaining(algebra.line(scope.lineage, self.known))
+        return algebra.remaining(algebra.path_balances(scope.lineage, self.known))
 
 
 class InLedger:

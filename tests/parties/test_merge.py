@@ -8,7 +8,7 @@ import time
 import pytest
 
 from bocage.errors import PartyError
-from bocage.parties.pipeline import MOST_THREADS, in_order
+from bocage.parties.merge import MOST_THREADS, in_order
 
 
 def test_results_come_in_the_order_of_what_was_given():

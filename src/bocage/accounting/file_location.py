@@ -1,4 +1,4 @@
-"""Where the file of a ledger is: one file has one place, and everybody uses the log there."""
+"""Where the file of a ledger is: it has one place, and everybody uses the log there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bocage.errors import LedgerError
 
 
 @dataclass(frozen=True)
-class Place:
+class FileLocation:
     """A file by its number, and the directory and name after which SQLite calls its log.
 
     Attributes
@@ -30,7 +30,7 @@ class Place:
     file: tuple[int, int]
 
     @classmethod
-    def of(cls, final: str | os.PathLike[str], now: str | os.PathLike[str]) -> Place:
+    def of(cls, final: str | os.PathLike[str], now: str | os.PathLike[str]) -> FileLocation:
         """The place of a file that will be linked to `final`."""
         folder, name = os.path.split(os.fspath(final))
         file, above = Path(now).stat(), Path(folder).stat()
@@ -38,11 +38,13 @@ class Place:
         return cls(os.fspath(final), text, (file.st_dev, file.st_ino))
 
     @classmethod
-    def find(cls, path: str | os.PathLike[str], refuse: Callable[[LedgerError], None]) -> Place:
+    def find(
+        cls, path: str | os.PathLike[str], refuse: Callable[[LedgerError], None]
+    ) -> FileLocation:
         """The place of a file, which has one name only."""
         real = os.path.realpath(path)
         try:
-            place, names = cls.of(real, real), Path(real).stat().st_nlink
+            location, names = cls.of(real, real), Path(real).stat().st_nlink
         except OSError as error:
             raise LedgerError(f"{real} cannot be used ({error.strerror}).") from None
         if names > 1:
@@ -52,17 +54,17 @@ class Place:
                     "two could spend one budget. Nothing is charged to it: remove the other names."
                 )
             )
-        return place
+        return location
 
     @property
     def shown(self) -> str:
         """The path as text that every database takes."""
         return self.path.encode("utf-8", "backslashreplace").decode()
 
-    def refusal(self, known: str) -> str:
+    def refusal(self, recorded: str) -> str:
         """What to say where the ledger was kept at another place."""
         return (
             f"{self.shown} is not where the ledger was kept: it was moved, restored or copied (on "
-            f"record is {known}). Of two copies both would spend one budget, so that nothing is "
+            f"record is {recorded}). Of two copies both would spend one budget, so that nothing is "
             "charged to it. If it is the only one, its owner says so: bocage ledger move."
         )

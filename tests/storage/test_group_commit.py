@@ -12,7 +12,7 @@ import pytest
 from bocage.accounting import chain, open_ledger
 from bocage.accounting.algebra import Action
 from bocage.accounting.entry import Entry
-from bocage.accounting.file import SQLiteLedger
+from bocage.accounting.sqlite_ledger import SQLiteLedger
 from bocage.epsilon import Epsilon
 from bocage.errors import BudgetExceeded, LedgerBusy, LedgerError
 from bocage.storage import Change, group_commit

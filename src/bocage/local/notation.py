@@ -8,7 +8,7 @@ from math import ceil
 
 from bocage.epsilon import Epsilon
 from bocage.errors import BocageError, SurveyError
-from bocage.local.additive import Gaussian, Laplace, Uniform
+from bocage.local.additive_noise import Gaussian, Laplace, Uniform
 from bocage.local.discrete import Clear, RandomizedResponse, ValueClass
 from bocage.local.distortion import Distortion, numeric
 from bocage.schema import Attribute, Numeric, number
@@ -23,7 +23,7 @@ FORMS = (
 )
 
 
-def spoken(attribute: Attribute, text: str) -> Distortion:
+def parse_distortion(attribute: Attribute, text: str) -> Distortion:
     """The distortion that a text such as ``laplace:1`` means for this attribute."""
     kind, colon, parameter = (part.strip() for part in text.partition(":"))
     if kind == "clear" and not colon:

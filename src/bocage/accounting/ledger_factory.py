@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 
-from bocage.accounting import chain, making, postgres_ledger
-from bocage.accounting.entry import Entry
-from bocage.accounting.file import SQLiteLedger, move
+from bocage.accounting import chain, postgres_ledger, sqlite_file
 from bocage.accounting.ledger import Ledger
 from bocage.accounting.ledger_store import LedgerStore
+from bocage.accounting.sqlite_ledger import SQLiteLedger
 from bocage.errors import LedgerError
 
 TIMEOUT_SECONDS = 30.0
@@ -48,7 +47,7 @@ def open_ledger(
         store = postgres_ledger.PostgresLedger(text, timeout_seconds=timeout_seconds)
     else:
         if create:
-            making.create(text, chain.create)
+            sqlite_file.create(text, chain.create)
         store = SQLiteLedger(text, timeout_seconds=timeout_seconds, only_look=not check)
     ledger = Ledger(store)
     if check:
@@ -64,16 +63,3 @@ def open_ledger(
             ledger.close()
             raise
     return ledger
-
-
-def move_ledger(path: str | os.PathLike[str], memo: str = "") -> Entry:
-    """Say as the owner that a ledger file was moved, or restored, to where it is now.
-
-    Nobody may have it open. The move is an entry of the ledger.
-
-    Privacy
-    -------
-    Of two copies of one ledger both would spend the same budget. That this is the only one, and that
-    it is not older than what was released, nobody but the owner knows; an anchor does.
-    """
-    return move(path, memo)
