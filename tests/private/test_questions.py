@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import MISSING, fields
 from inspect import Parameter, signature
+from typing import get_args
 
 import pytest
 
+from bocage.mechanisms import Selection
+from bocage.plan import documents
 from bocage.plan.documents import ASKS
 from bocage.private.query import PlainQuery
 from bocage.private.questions import Askable
@@ -21,6 +24,10 @@ def test_a_method_takes_the_members_of_its_document_and_the_same_defaults(form):
         name: MISSING if parameter.default is Parameter.empty else parameter.default
         for name, parameter in parameters.items()
     }
+
+
+def test_the_selections_of_documents_are_those_there_are():
+    assert set(get_args(documents.Selection)) == set(Selection)
 
 
 @pytest.mark.parametrize("ask", ASKED.values(), ids=ASKED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,9 @@ from bocage.errors import LedgerError, PlanError, RequestConflict, RequestReused
 from bocage.model import Released, from_dict
 from bocage.model.export.json import parse
 from bocage.plan.documents import MOST_STEPS, HandleStep
-from bocage.private import Answer, Kind, PrivatePartition
+from bocage.private import Answer, Kind, PrivatePartition, PrivateTable
+from bocage.private.steps import FindModel, Rows, follow
 from bocage.service.core import documents as wire
-from bocage.service.core import plans
 from bocage.service.core.accounts import Admission, Answered
 from bocage.service.core.errors import shielded
 
@@ -45,9 +46,9 @@ def query(
     find = finder(service, analyst)
     if request.mode == "preview":
         priced = private.preview(rows=request.rows)
-        return plans.ask(plans.resolve(priced, steps, find), request.ask, fresh=request.fresh)
+        return _answer(rows_of(priced, steps, find), request)
     with private.dry_run(rows=dry_rows(service, request.rows)) as made_up:
-        return plans.ask(plans.resolve(made_up, steps, find), request.ask, fresh=request.fresh)
+        return _answer(rows_of(made_up, steps, find), request)
 
 
 def _release(
@@ -67,10 +68,10 @@ def _release(
     if key is not None:
         service.records.bind(analyst, key, digest)
     steps = expand(service, analyst, table, request.plan)
-    rows = plans.resolve(private, steps, finder(service, analyst))
+    rows = rows_of(private, steps, finder(service, analyst))
     with shielded(admission):
         try:
-            answer = plans.ask(rows, request.ask, fresh=request.fresh)
+            answer = _answer(rows, request)
             left = answer.remaining
         except Answered:
             left = str(account.remaining())
@@ -80,6 +81,13 @@ def _release(
             answer = Answer.from_json(admission.kept).as_kind(Kind.RELEASE, remaining=left)
     if answer.kind is Kind.STORED and key is not None:
         answer = _as_paid(service, answer, key)
+    return answer
+
+
+def _answer(rows: Rows, request: wire.QueryRequest) -> Answer:
+    """Ask what is asked, by the method that it is called after."""
+    ask = getattr(rows, request.ask.kind)
+    answer: Answer = ask(**request.ask.arguments, fresh=request.fresh)
     return answer
 
 
@@ -113,7 +121,7 @@ def balance(
     """The account of a table or one of its parts."""
     private, _ = service.tables.asked_by(analyst, table)
     steps = expand(service, analyst, table, request.plan)
-    rows = plans.resolve(private, steps, finder(service, analyst))
+    rows = rows_of(private, steps, finder(service, analyst))
     if isinstance(rows, PrivatePartition):
         raise PlanError("a partition has no account of its own; each of its parts has.")
     return wire.BalanceDocument(spent=str(rows.spent()), remaining=str(rows.remaining()))
@@ -133,7 +141,7 @@ def keep_partition(
 
 def partition_keys(service: Service, analyst: str, table: str, steps: list[wire.Step]) -> list[str]:
     private, _ = service.tables.asked_by(analyst, table)
-    rows = plans.resolve(private, steps, finder(service, analyst))
+    rows = rows_of(private, steps, finder(service, analyst))
     if not isinstance(rows, PrivatePartition):
         raise PlanError("the plan of a kept partition ends in a partition.")
     return list(rows.keys())
@@ -153,7 +161,12 @@ def expand(service: Service, analyst: str, table: str, steps: list[wire.Step]) -
     return expanded
 
 
-def finder(service: Service, analyst: str) -> plans.FindModel:
+def rows_of(table: PrivateTable, steps: Sequence[wire.Step], find_model: FindModel) -> Rows:
+    """Walk the steps of a plan. No row is touched."""
+    return follow(table, (step.form for step in steps), find_model)
+
+
+def finder(service: Service, analyst: str) -> FindModel:
     def find(model: str) -> Released:
         return load_model(service, analyst, model)
 
