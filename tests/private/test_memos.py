@@ -15,6 +15,7 @@ import pytest
 
 import bocage
 from bocage.accounting import move_ledger
+from bocage.documents.writing import canonical_text
 from bocage.private.executor import digest, facts_of, memo_of
 from private.asked import ASKED, TERMS, every_question
 from private.tables import PEOPLE, ROWS
@@ -27,7 +28,7 @@ EVERY = [(name, query, place) for name, query, place in every_question() if name
 @pytest.mark.parametrize(("name", "query", "place"), EVERY, ids=[name for name, *_ in EVERY])
 def test_memo_and_key_are_what_they_were(name, query, place):
     facts = facts_of(TERMS, query, place, "1")
-    assert memo_of(facts) == MEMOS[name]
+    assert memo_of(facts) == canonical_text(facts) == MEMOS[name]
     assert digest(facts) == hashlib.sha256(MEMOS[name].encode()).hexdigest()
 
 

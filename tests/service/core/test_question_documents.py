@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from bocage.service.core import documents as wire
+from bocage.service.core import documents
 
 GOLDEN = json.loads((Path(__file__).parent / "question_documents.json").read_text())
 
@@ -85,12 +85,12 @@ BAD = [
 
 def refusals(body):
     with pytest.raises(ValidationError) as caught:
-        wire.QueryRequest.model_validate(body)
+        documents.QueryRequest.model_validate(body)
     return [[error["type"], *error["loc"]] for error in caught.value.errors()]
 
 
 def test_the_schema_of_version_1_stands_and_may_grow():
-    schema, before = wire.QueryRequest.model_json_schema(), GOLDEN["schema"]
+    schema, before = documents.QueryRequest.model_json_schema(), GOLDEN["schema"]
     asks = [one["properties"].pop("ask")["discriminator"]["mapping"] for one in (schema, before)]
     assert asks[0].items() >= asks[1].items()
     now = schema.pop("$defs")
@@ -99,9 +99,9 @@ def test_the_schema_of_version_1_stands_and_may_grow():
 
 
 def test_requests_are_written_as_they_were():
-    requests = [wire.QueryRequest.model_validate(body) for body in GOOD]
+    requests = [documents.QueryRequest.model_validate(body) for body in GOOD]
     assert [request.written for request in requests] == GOLDEN["written"]
-    again = [wire.QueryRequest.model_validate(json.loads(one.written)) for one in requests]
+    again = [documents.QueryRequest.model_validate(json.loads(one.written)) for one in requests]
     assert again == requests
 
 
