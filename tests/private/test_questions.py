@@ -11,7 +11,7 @@ import pytest
 from bocage.mechanisms import Selection
 from bocage.plan import documents
 from bocage.plan.documents import ASKS
-from bocage.private.query import PlainQuery
+from bocage.private.query import PortableQuery
 from bocage.private.questions import Askable
 from private.asked import ASKED, LEARNERS_ASK, asked, every_question
 
@@ -43,6 +43,6 @@ def test_a_question_asked_by_its_document_is_the_same_question(ask):
 
 
 def test_what_only_learners_ask_has_no_document():
-    plain = {name for name, query, _ in every_question() if isinstance(query, PlainQuery)}
+    plain = {name for name, query, _ in every_question() if isinstance(query, PortableQuery)}
     assert plain == {*ASKED, "some splits"}
     assert set(LEARNERS_ASK) - plain

@@ -14,7 +14,7 @@ from bocage.model.export.json import parse
 from bocage.plan.documents import MOST_STEPS, HandleStep
 from bocage.private import Answer, Kind, PrivatePartition, PrivateTable
 from bocage.private.steps import FindModel, Rows, follow
-from bocage.service.core import documents as wire
+from bocage.service.core import documents
 from bocage.service.core.accounts import Admission, Answered
 from bocage.service.core.errors import shielded
 
@@ -26,7 +26,7 @@ def query(
     service: Service,
     analyst: str,
     table: str,
-    request: wire.QueryRequest,
+    request: documents.QueryRequest,
     key: str | None,
     *,
     grant: str | None = None,
@@ -55,7 +55,7 @@ def _release(
     service: Service,
     analyst: str,
     table: str,
-    request: wire.QueryRequest,
+    request: documents.QueryRequest,
     key: str | None,
     *,
     grant: str | None,
@@ -84,7 +84,7 @@ def _release(
     return answer
 
 
-def _answer(rows: Rows, request: wire.QueryRequest) -> Answer:
+def _answer(rows: Rows, request: documents.QueryRequest) -> Answer:
     """Ask what is asked, by the method that it is called after."""
     ask = getattr(rows, request.ask.kind)
     answer: Answer = ask(**request.ask.arguments, fresh=request.fresh)
@@ -116,30 +116,32 @@ def conflict_of(error: LedgerError) -> Exception:
 
 
 def balance(
-    service: Service, analyst: str, table: str, request: wire.BalanceRequest
-) -> wire.BalanceDocument:
+    service: Service, analyst: str, table: str, request: documents.BalanceRequest
+) -> documents.BalanceDocument:
     """The account of a table or one of its parts."""
     private, _ = service.tables.asked_by(analyst, table)
     steps = expand(service, analyst, table, request.plan)
     rows = rows_of(private, steps, finder(service, analyst))
     if isinstance(rows, PrivatePartition):
         raise PlanError("a partition has no account of its own; each of its parts has.")
-    return wire.BalanceDocument(spent=str(rows.spent()), remaining=str(rows.remaining()))
+    return documents.BalanceDocument(spent=str(rows.spent()), remaining=str(rows.remaining()))
 
 
 def keep_partition(
-    service: Service, analyst: str, table: str, request: wire.PartitionRequest
-) -> wire.PartitionDocument:
+    service: Service, analyst: str, table: str, request: documents.PartitionRequest
+) -> documents.PartitionDocument:
     """Keep a plan that ends in a partition. It costs nothing and lasts."""
     steps = expand(service, analyst, table, request.plan)
     keys = partition_keys(service, analyst, table, steps)
     most = service.settings.handles_per_analyst
     plan = [step.model_dump(exclude_none=True) for step in steps]
     handle = service.records.keep_handle(analyst, table, plan, most)
-    return wire.PartitionDocument(handle=handle.id, table=table, plan=list(steps), keys=keys)
+    return documents.PartitionDocument(handle=handle.id, table=table, plan=list(steps), keys=keys)
 
 
-def partition_keys(service: Service, analyst: str, table: str, steps: list[wire.Step]) -> list[str]:
+def partition_keys(
+    service: Service, analyst: str, table: str, steps: list[documents.Step]
+) -> list[str]:
     private, _ = service.tables.asked_by(analyst, table)
     rows = rows_of(private, steps, finder(service, analyst))
     if not isinstance(rows, PrivatePartition):
@@ -147,21 +149,23 @@ def partition_keys(service: Service, analyst: str, table: str, steps: list[wire.
     return list(rows.keys())
 
 
-def expand(service: Service, analyst: str, table: str, steps: list[wire.Step]) -> list[wire.Step]:
+def expand(
+    service: Service, analyst: str, table: str, steps: list[documents.Step]
+) -> list[documents.Step]:
     """The steps with a kept partition written out, if they begin with one."""
     if not steps or not isinstance(first := steps[0].form, HandleStep):
         return steps
     kept = service.records.handle(analyst, first.handle)
     if kept.table != table:
         raise PlanError("the partition was kept for another table.")
-    stored = wire.PartitionRequest.model_validate({"plan": kept.plan}).plan
+    stored = documents.PartitionRequest.model_validate({"plan": kept.plan}).plan
     expanded = [*stored, *steps[1:]]
     if len(expanded) > MOST_STEPS:
         raise PlanError(f"a plan has at most {MOST_STEPS} steps.")
     return expanded
 
 
-def rows_of(table: PrivateTable, steps: Sequence[wire.Step], find_model: FindModel) -> Rows:
+def rows_of(table: PrivateTable, steps: Sequence[documents.Step], find_model: FindModel) -> Rows:
     """Walk the steps of a plan. No row is touched."""
     return follow(table, (step.form for step in steps), find_model)
 
@@ -187,7 +191,7 @@ def dry_rows(service: Service, asked: int | None) -> int:
     return asked or min(1000, most)
 
 
-def digest_of(table: str, request: wire.Document) -> str:
+def digest_of(table: str, request: documents.Document) -> str:
     """What a request is, for its idempotency key."""
     return _digest(type(request).__name__, table, request.written)
 
