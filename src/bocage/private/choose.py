@@ -19,7 +19,7 @@ from bocage.plan.documents import ChooseAsk, ModeAsk
 from bocage.plan.splits import Split, alone, code_alone
 from bocage.private.answer import Answer
 from bocage.private.criteria import Criterion, Doubled
-from bocage.private.query import IntArray, Place, PlainQuery, Query, Terms
+from bocage.private.query import IntArray, Place, PortableQuery, Query, Terms
 from bocage.private.transcript import Used
 from bocage.schema import Categorical, Schema, number
 
@@ -96,7 +96,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Choose(PlainQuery):
+class Choose(PortableQuery):
     """For each cell one split among the candidates: a categorical column (one branch per value), or
     a numeric column with a threshold.
 
@@ -265,7 +265,7 @@ class Choose(PlainQuery):
 
 
 @dataclass(frozen=True)
-class Mode(PlainQuery):
+class Mode(PortableQuery):
     """For each cell the most frequent value of a column.
 
     Privacy

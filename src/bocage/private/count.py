@@ -15,7 +15,7 @@ from bocage.private.query import (
     LAPLACE,
     IntArray,
     Place,
-    PlainQuery,
+    PortableQuery,
     Terms,
     distinct,
     laplace_answer,
@@ -27,7 +27,7 @@ MOST_COUNTS = 2**20
 
 
 @dataclass(frozen=True)
-class Count(PlainQuery):
+class Count(PortableQuery):
     """The number of rows in each cell.
 
     Privacy
@@ -67,7 +67,7 @@ class Count(PlainQuery):
 
 
 @dataclass(frozen=True)
-class Counts(PlainQuery):
+class Counts(PortableQuery):
     """The number of rows in each cell with each value of one or two columns.
 
     Privacy

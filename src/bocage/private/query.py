@@ -154,7 +154,7 @@ class Query(ABC):
         """Raise what the noise provider will raise, before anything is charged or read."""
 
 
-class PlainQuery(Query):
+class PortableQuery(Query):
     """One of the questions that :class:`~bocage.private.questions.Askable` has a method for.
 
     Its document form is what the ledger keeps of it and what travels to a service.
