@@ -41,4 +41,6 @@ def test_tests_stand_in_the_rooms_of_what_they_test():
     places = {path.parent.relative_to(ROOT / "tests") for path in ROOT.glob("tests/**/test_*.py")}
     rooms = {place for place in places if place.parts and place.parts[0] not in BESIDE}
     assert len(rooms) > 20
-    assert [room.as_posix() for room in rooms if not (ROOT / "src" / "bocage" / room).is_dir()] == []
+    assert [
+        room.as_posix() for room in rooms if not (ROOT / "src" / "bocage" / room).is_dir()
+    ] == []
