@@ -276,6 +276,7 @@ def law(records, model, adjacency, factor):
     return np.array(weights) - np.logaddexp.reduce(weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [2, 3])
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 def test_one_record_more_costs_epsilon_and_no_more(labels, adjacency, monkeypatch):

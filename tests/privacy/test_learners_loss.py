@@ -233,6 +233,7 @@ def worst_loss(learner, schema, *, most=3, once=False, **options):
     return max(float(np.abs(logs[one] - logs[other]).max()) for one, other in pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", list(Selection))
 @pytest.mark.parametrize("criterion", ["max", "gini", "information_gain"])
 def test_a_tree_of_diffpid3_loses_epsilon_and_no_more(criterion, selection):
@@ -240,6 +241,7 @@ def test_a_tree_of_diffpid3_loses_epsilon_and_no_more(criterion, selection):
     assert worst == pytest.approx(EPSILON, abs=SLACK)  # a leaf at once uses all of it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", list(Selection))
 def test_a_tree_of_diffpc45_loses_epsilon_and_no_more(selection):
     learner = DiffPC45(1, selection=selection.value)
@@ -253,12 +255,14 @@ def test_a_tree_loses_epsilon_and_no_more_where_a_record_is_replaced():
     assert 0.75 * EPSILON <= worst + SLACK <= EPSILON + 2 * SLACK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", list(Selection))
 def test_a_tree_of_dpdf_loses_epsilon_and_no_more(selection):
     learner = DPDF(1, depth=2, support=5, selection=selection.value)
     assert worst_loss(learner, NOMINAL) == pytest.approx(EPSILON, abs=SLACK)
 
 
+@pytest.mark.slow
 def test_a_forest_of_dpdf_loses_epsilon_and_no_more():
     learner = DPDF(2, depth=2, support=5)
     assert worst_loss(learner, NOMINAL, most=2) == pytest.approx(EPSILON, abs=SLACK)
@@ -283,6 +287,7 @@ class Quiet(Greedy):
         return super().certificate(level, sound=False)
 
 
+@pytest.mark.slow
 def test_a_learner_that_asks_more_than_it_pays_for_is_caught():
     assert worst_loss(Quiet(1), NOMINAL, most=2) > EPSILON + 0.05
     with pytest.raises(ModelError, match="claims epsilon=1"):

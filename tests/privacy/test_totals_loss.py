@@ -93,6 +93,7 @@ def tables_of(routers, label="c", kind="agreeing"):
     return lambda private: getattr(private.reserve(1, "tables"), kind)(routers, label, ONE)
 
 
+@pytest.mark.slow
 def test_no_combination_of_tables_is_without_noise_whatever_their_routers_leave_outside():
     for pair in combinations(ROUTERS, 2):
         assert worst(tables_of(pair), exactly=False) == 0, pair

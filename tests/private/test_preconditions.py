@@ -134,6 +134,7 @@ def fitted(fit, place):
     return lambda account: executor.fit(fit, place, account)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fit", "words"), REFUSED.values(), ids=REFUSED)
 def test_what_a_proof_does_not_cover_is_refused_and_nothing_is_charged(fit, words):
     refused(fitted(fit, WHOLE), words)

@@ -81,6 +81,7 @@ def test_a_fit_charges_the_budget_once_and_its_certificate_says_so(tmp_path):
     assert model.certificate.entry is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", ["few", "stacked", "auto"])
 def test_without_noise_the_tables_are_those_of_the_people(cells):
     model = Additive(cells=cells).fit(quiet_table(people()), "2")

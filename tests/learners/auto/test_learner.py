@@ -68,6 +68,7 @@ def test_many_attributes_of_two_values_are_left_to_a_tree():
     assert Auto().rule(public, even(4000, 2), 1.0) == (("readable",), None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "least"), [(Tree, 0.99), (AdditiveModel, 0.97)])
 def test_tables_are_asked_where_a_tree_is_due(kind, least):
     """Without noise: eight attributes that add up are found by tables, two that decide together by a tree."""
@@ -152,6 +153,7 @@ def silent(public, rows):
     return Keeping(executor, MemoryAccount.of(Epsilon.of(9)), WHOLE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("labels", "epsilon", "tried"),
     [

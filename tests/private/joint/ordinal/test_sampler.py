@@ -82,6 +82,7 @@ def test_points_climb_along_the_values_or_fall():
         assert sorted(climbs(cells, top, both=True)) == sorted(rising(cells, top, first=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("labels", "most", "top"), [(2, 1, 1), (2, 2, 1), (2, 1, 2), (3, 1, 1)])
 @settings(max_examples=3, deadline=None)
 @given(seed=st.integers(0, 2**32), rows=st.integers(0, 12))

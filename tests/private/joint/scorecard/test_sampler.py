@@ -186,6 +186,7 @@ def law(records, labels, adjacency, factor):
     return weights - np.logaddexp.reduce(weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [2, 3])
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 def test_one_record_more_costs_epsilon_and_no_more(labels, adjacency):
