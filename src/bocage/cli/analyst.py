@@ -12,7 +12,7 @@ from bocage.cli.terminal import table_of
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bocage.service.owner import Owner
+    from bocage.service.core.owner import Owner
 
 
 @click.group()

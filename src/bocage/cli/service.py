@@ -30,8 +30,8 @@ def of_owner(command: Callable[..., str | Table]) -> Callable[..., None]:
     def run(home: Path, **given: Any) -> None:
         from rich.console import Console
 
-        from bocage.service.home import Home
-        from bocage.service.owner import Owner
+        from bocage.service.core.directory import Home
+        from bocage.service.core.owner import Owner
 
         with Owner.of(Home.open(home)) as owner:
             answer = command(owner, **given)
@@ -58,7 +58,7 @@ def init(directory: Path, ledger: str | None) -> None:
       bocage owner key --home DIRECTORY
       bocage serve --home DIRECTORY
     """
-    from bocage.service.home import Home
+    from bocage.service.core.directory import Home
 
     home = Home.create(directory, ledger=ledger)
     click.echo(f"{directory} is the home of a service. Only you can enter it; keep a backup.")
@@ -80,8 +80,8 @@ def init(directory: Path, ledger: str | None) -> None:
 @HOME
 def serve(home: Path, **flags: Any) -> None:
     """Serve the tables of a home until stopped. All settings are in its settings.toml."""
-    from bocage.service.home import Home
-    from bocage.service.serving import serve as run
+    from bocage.service.core.directory import Home
+    from bocage.service.server import serve as run
 
     run(Home.open(home, flags=flags))
 
@@ -95,8 +95,8 @@ def owner() -> None:
 @HOME
 def new_key(home: Path) -> None:
     """Make a new key for the owner's console and show it once; an older one ends at once."""
-    from bocage.service.home import Home
-    from bocage.service.sessions import Sessions
+    from bocage.service.core.directory import Home
+    from bocage.service.core.sessions import Sessions
 
     opened = Home.open(home)
     sessions = Sessions(opened.registry_address, opened.settings.session_minutes)
