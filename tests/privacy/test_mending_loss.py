@@ -103,7 +103,7 @@ def mend(
     engine = MemoryEngine(columns_of(schema, records), schema)
     executor = LiveExecutor(Terms(schema, adjacency), engine, noise)
     level = PrivateTable(executor, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(10, "mends")
-    drawn = level.mends(model, blocks, columns, cells, [Epsilon.of(one) for one in each])
+    drawn = level.fit(Mending(model, blocks, columns, cells, tuple(map(Epsilon.of, each))))
     return drawn, noise.proposals
 
 
@@ -309,7 +309,7 @@ def test_what_cannot_be_mended_is_refused_before_a_charge():
 
     def refused(words, model=model, *, blocks=BLOCKS, columns=2, cells=8, each=one):
         with pytest.raises(PlanError, match=words):
-            level.mends(model, blocks, columns, cells, each)
+            level.fit(Mending(model, tuple(blocks), columns, cells, tuple(each)))
 
     refused("in a round at least", each=[])
     refused("by a block at least", blocks=())
