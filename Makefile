@@ -30,13 +30,20 @@ install = $(UV) pip install --quiet --python $(BIN)/python --require-hashes -r $
 	     $(BIN)/python -m pip install --quiet --require-hashes -r $(1); }
 bocage = $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 
-.PHONY: help demo test lint format docs screenshots bench system lock clean reproduce
+.PHONY: help demo check test lint format docs house picture screenshots bench system lock clean reproduce
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/core.stamp ## ask a made-up table of 100,000 people, in under a minute
 	@$(BIN)/bocage demo $(ARGS)
+
+# Neither servers nor a browser, and nothing that takes more than a second: see CONTRIBUTING.md.
+FAST := not spark and not postgres and not service and not browser and not slow
+
+check: lint ## lint, then run the fast tests, in under two minutes
+	@scripts/system.sh node
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "$(FAST)" $(ARGS)
 
 test: lint system ## lint, then run every test (PostgreSQL and Spark included)
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
@@ -53,6 +60,12 @@ format: .venv/dev.stamp ## let ruff mend and format the code
 
 docs: .venv/dev.stamp ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict && echo "site/index.html is built."
+
+house: .venv/dev.stamp ## write the tree and the walk in CONTRIBUTING.md again
+	@$(BIN)/python scripts/house.py
+
+picture: .venv/dev.stamp ## draw the tree at the top of the README again
+	@$(BIN)/python scripts/picture.py
 
 screenshots: .venv/dev.stamp system ## look at every page of the console: pictures go to out/screenshots
 	@$(BIN)/python tests/end_to_end/browser/screenshots.py $(ARGS)

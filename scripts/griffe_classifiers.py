@@ -1,4 +1,4 @@
-"""The classifiers as the documentation shows them: with the parameters that they get when imported."""  # noqa: INP001 - mkdocs loads it by its path
+"""The classifiers as the documentation shows them: with the parameters that they get when imported."""
 
 from __future__ import annotations
 

@@ -23,6 +23,23 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", told)
 
 
+# What a whole directory needs, and what a fixture brings: `make check` leaves these out.
+DIRECTORIES = {"service": "service", "client": "service", "end_to_end": "browser"}
+FIXTURES = {"postgres_url": "postgres", "spark": "spark", "chromium": "browser"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest deselects by marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    tests = Path(__file__).parent
+    for item in items:
+        room = item.path.relative_to(tests).parts[0]
+        needed = {FIXTURES[name] for name in FIXTURES if name in getattr(item, "fixturenames", ())}
+        if room in DIRECTORIES:
+            needed.add(DIRECTORIES[room])
+        for mark in needed:
+            item.add_marker(mark)
+
+
 @pytest.fixture(scope="session")
 def postgres_url():
     """Address of a PostgreSQL server as its superuser."""

@@ -23,7 +23,7 @@ def test_imports_go_down_the_layers() -> None:
     assert " kept, 0 broken" in done.stdout
 
 
-@pytest.mark.parametrize("directory", ["src", "tests", "benchmarks"])
+@pytest.mark.parametrize("directory", ["src", "tests", "benchmarks", "scripts"])
 def test_files_are_short(directory: str) -> None:
     lengths = {
         str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
@@ -31,3 +31,16 @@ def test_files_are_short(directory: str) -> None:
     }
     assert lengths
     assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES} == {}
+
+
+# What no single room of src answers for.
+BESIDE = {"privacy", "engines", "end_to_end", "experiments"}
+
+
+def test_tests_stand_in_the_rooms_of_what_they_test():
+    places = {path.parent.relative_to(ROOT / "tests") for path in ROOT.glob("tests/**/test_*.py")}
+    rooms = {place for place in places if place.parts and place.parts[0] not in BESIDE}
+    assert len(rooms) > 20
+    assert [
+        room.as_posix() for room in rooms if not (ROOT / "src" / "bocage" / room).is_dir()
+    ] == []

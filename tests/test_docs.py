@@ -198,6 +198,7 @@ def test_files_of_the_repository_that_pages_name_are_there():
     assert gone == []
 
 
+@pytest.mark.slow
 def test_the_site_builds_and_loads_nothing_from_elsewhere(tmp_path):
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict"]
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}

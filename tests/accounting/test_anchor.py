@@ -197,6 +197,7 @@ with open_ledger(sys.argv[1], anchor=sys.argv[2], timeout_seconds=60) as ledger:
 """
 
 
+@pytest.mark.slow
 def test_after_kills_of_several_processes_the_anchor_names_all_that_returned(copies, anchor):
     for _ in range(3):
         command = [sys.executable, "-W", "ignore", "-c", SPEND, str(copies), str(anchor)]

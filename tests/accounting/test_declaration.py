@@ -134,6 +134,7 @@ def test_terms_are_text(ledger, terms):
         ledger.declare(PEOPLE, *terms)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), st.text()), st.dictionaries(st.text(), st.text()))
 def test_any_terms_are_read_as_they_were_written(fixed, current):
     terms = Declaration.of(fixed, current)

@@ -275,6 +275,7 @@ def test_a_renamed_ledger_has_to_be_told_so_unless_its_folder_was_renamed(tmp_pa
         open_ledger(tmp_path / "a/other.db").close()
 
 
+@pytest.mark.slow
 def test_a_ledger_in_use_is_not_moved(path, spender):
     one = spender()
     with pytest.raises(LedgerError):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bocage.accounting import Scope, open_ledger
-from bocage.cli.parameters import make_learner
+from bocage.cli.train import make_learner
 from bocage.errors import LearnerError
 from bocage.learners import DPDF, DiffPC45, PrivateID3
 from bocage.model import Forest, Tree, load

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -79,6 +80,7 @@ def same(one, other):
         assert all(np.array_equal(mine[name], yours[name]) for name in mine)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(seed=st.integers(0, 9), data=st.data())
 def test_what_is_recalled_is_what_a_scan_would_count(seed, data):

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))
@@ -38,6 +39,7 @@ def passes(bound, row):
 
 
 # Tables are small but nested deep; generating them is what takes the time.
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
 def test_the_reference_equals_counting_row_by_row(case: Case):

@@ -215,6 +215,7 @@ def test_rows_that_stand_only_in_the_log_of_a_database_are_rows(tmp_path):
     assert count(copied) == 3
 
 
+@pytest.mark.slow
 def test_a_moment_that_nobody_reads_any_more_holds_no_file(tmp_path):
     held = Path("/proc/self/fd")
     path = tmp_path / "t.parquet"

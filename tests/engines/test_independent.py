@@ -74,6 +74,7 @@ def rows_of(maker: Any, rows: list[tuple[Any, ...]], request: Any) -> Counter[tu
     return Counter(listed)
 
 
+@pytest.mark.slow
 def test_without_one_row_every_count_differs_by_just_that_row(maker, request):
     if maker is numpy:
         pytest.skip("the definition itself")
@@ -94,6 +95,7 @@ def test_without_one_row_every_count_differs_by_just_that_row(maker, request):
     check()
 
 
+@pytest.mark.slow
 def test_the_order_of_the_rows_changes_no_count(maker, request):
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
     if maker is numpy or getattr(maker, "marks", None):

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from makers_local import numpy
 
 
+@pytest.mark.slow
 def test_every_tally_equals_the_reference(maker, request):
     if maker is numpy:
         pytest.skip("the reference itself: tests/engine/test_reference.py counts by hand")

@@ -74,6 +74,7 @@ def test_cells_labels_and_unknown_columns_are_refused(open_table, maker):
             list(engine.rows(Question(columns=("no such column",))))
 
 
+@pytest.mark.slow
 def test_every_listing_equals_the_reference(maker, request):
     if maker is numpy:
         pytest.skip("the reference itself")

@@ -49,6 +49,7 @@ def test_figure_2_comes_out_of_the_noise(short):
         assert (densities.sum(axis=1) <= 1 + 1e-9).all()
 
 
+@pytest.mark.slow
 def test_figure_5_on_function_1(short):
     mean = short("figure5").results.mean
     tolerance = expected_of(HERE, "figure5")["tolerance"]["easy"]

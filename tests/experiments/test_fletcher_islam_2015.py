@@ -135,6 +135,7 @@ def test_the_variants_of_the_paper_carry_no_epsilon():
     assert model.certificate.epsilon is None
 
 
+@pytest.mark.slow
 def test_dpdf_beats_diffpid3_as_run_but_not_as_written(short):
     """Nursery, ten folds, β = 1. The long version has 89.1, 58.6 and 88.5 with deviations 1.0, 10.0
     and 1.0: the first difference is 9 standard errors above 0, the second 12 below 6."""

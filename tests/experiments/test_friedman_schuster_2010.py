@@ -51,6 +51,7 @@ SCORES = {  # the formulas of section 4.1 and their sensitivities, N = 5000
 }
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("table1")
 @pytest.mark.parametrize("n", [1000, 5000])
 @pytest.mark.parametrize("criterion", SCORES)
@@ -105,6 +106,7 @@ def test_the_text_about_the_noise_of_sulq_is_true(short):
     assert claim.holds
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("figure4")
 def test_figure_4_max_finds_a_numeric_split_better_than_information_gain(short):
     """30 pairs of runs at 5000; the difference is 27.6 with deviation 11, i.e. 13 standard errors
@@ -114,6 +116,7 @@ def test_figure_4_max_finds_a_numeric_split_better_than_information_gain(short):
     assert gap.mean > 0
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("figure5")
 def test_figure_5_split_points_beat_bins_in_the_end(short):
     """40 pairs of runs at 5000: difference 3.6, deviation 1.4, i.e. 16 standard errors above 0. Bins
@@ -125,6 +128,7 @@ def test_figure_5_split_points_beat_bins_in_the_end(short):
     assert bins.max() < 96
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "family"),
     [
@@ -143,6 +147,7 @@ def test_larger_trees_are_learned_better_from_more_records(short, name, family, 
     assert (many - few).mean() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("figure8")
 @pytest.mark.parametrize("criterion", SCORES)
 def test_figure_8_a_larger_budget_learns_adult_better(short, criterion):

@@ -47,6 +47,7 @@ def installed(monkeypatch):
     monkeypatch.setattr(rivals, "problem", lambda _environment: "")
 
 
+@pytest.mark.slow
 def test_the_short_version_runs_and_writes_csv_markdown_and_a_plot(tmp_path):
     """Ten folds of votes at epsilon 2. A single split has 95.6; four out of five are exceeded in all
     folds together unless dozens of rows go wrong by chance."""

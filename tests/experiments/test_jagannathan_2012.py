@@ -77,6 +77,7 @@ def test_a_leaf_without_records_fails_and_no_other():
     assert (failed == (tree.is_leaf & (tree.total == 0))).all()
 
 
+@pytest.mark.slow
 def test_plain_id3_is_as_accurate_as_published(report):
     """Not private and seeded: no chance."""
     targets = {t.name: t for t in report.targets}

@@ -73,6 +73,7 @@ def test_boxes_are_over_ensembles():
     assert by_ensemble(np.array([1.0, 2]), 3).tolist() == [1, 2]
 
 
+@pytest.mark.slow
 def test_accuracy_falls_with_epsilon_and_the_rule_falls_later(reports):
     results = reports["figures1to3"].results
     mean = {

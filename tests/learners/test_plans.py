@@ -90,6 +90,7 @@ def fit_on_a_ledger(schema, learner, epsilon, rows, **options):
     return executor, charges, spent, model
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(case=cases(), silent=st.booleans(), adjacency=st.sampled_from(list(Adjacency)))
 def test_every_path_uses_the_whole_budget_and_the_ledger_shows_it_once(case, silent, adjacency):
@@ -105,6 +106,7 @@ def test_every_path_uses_the_whole_budget_and_the_ledger_shows_it_once(case, sil
         assert executor.used_by(record) == epsilon.fraction
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(case=cases(printed=True), silent=st.booleans())
 def test_the_printed_variants_use_no_more_than_the_budget(case, silent):

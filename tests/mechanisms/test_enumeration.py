@@ -90,6 +90,7 @@ def test_laplace_of_one_digit_is_exact(enumerate_outputs, scale, draw):
     assert agrees(enumeration, expected, Fraction(1, 10**3))
 
 
+@pytest.mark.slow
 @DRAWS
 @pytest.mark.parametrize("scale", [Fraction(4, 3)])
 def test_laplace_of_two_digits_is_exact(enumerate_outputs, scale, draw):

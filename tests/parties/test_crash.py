@@ -31,6 +31,7 @@ def charges(directory):
         return [e.number for e in ledger.entries() if e.action == "charge"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["charged", "kept"])
 def test_a_kill_leaves_the_charge_and_the_next_run_finishes_what_was_paid(tmp_path, moment):
     plan = row_plan()

@@ -45,6 +45,7 @@ def parquet(header, values, **options):
     return sink.getvalue().to_pybytes()
 
 
+@pytest.mark.slow
 def test_contributions_that_say_too_much_are_refused_cheaply(plan, tmp_path):
     files, good = tmp_path / "files", made(plan, signer=KEY)
     most = zeros(plan, MOST_COUNTS, ((MOST_COUNTS // 2, 2),))
@@ -76,6 +77,7 @@ def test_contributions_that_say_too_much_are_refused_cheaply(plan, tmp_path):
     assert_refused_cheaply("contribution", files)
 
 
+@pytest.mark.slow
 def test_plans_that_say_too_much_are_refused_cheaply(plan, tmp_path):
     files, document = tmp_path / "files", json.loads(plan.to_json())
 
@@ -107,6 +109,7 @@ def test_plans_that_say_too_much_are_refused_cheaply(plan, tmp_path):
     assert_refused_cheaply("plan", files)
 
 
+@pytest.mark.slow
 def test_models_that_say_too_much_are_refused_cheaply(plan, tmp_path):
     files, document = tmp_path / "files", to_dict(merge(plan, [made(plan)]))
     tree = document["trees"][0]
@@ -124,6 +127,7 @@ def test_models_that_say_too_much_are_refused_cheaply(plan, tmp_path):
     assert_refused_cheaply("model", files)
 
 
+@pytest.mark.slow
 def test_the_largest_plan_that_a_rule_chooses_is_read_back():
     """A million counts are what the rule allows itself: three values a split make most nodes."""
     attributes = tuple(replace(PATIENTS["home"], name=f"c{i}") for i in range(12))

@@ -34,6 +34,7 @@ def accepted(predicate: Predicate) -> list[bool]:
     return [accepts(bound, codes) for codes in ALL_CODES]
 
 
+@pytest.mark.slow
 @given(filters())
 def test_a_bound_filter_accepts_the_codes_that_the_filter_means(predicate: Predicate) -> None:
     assert accepted(predicate) == [means(predicate, codes) for codes in ALL_CODES]

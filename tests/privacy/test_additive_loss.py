@@ -154,6 +154,7 @@ def test_the_inequality_of_many_labels_holds_for_all_probabilities(labels):
 
 # The distribution of what is released, from the mechanism itself and from the density integrated
 # over boxes: 800 fits, chi-square, false alarm 1e-9. A wrong noise, Jacobian or rounding shows here.
+@pytest.mark.slow
 def test_released_tables_have_the_distribution_of_the_proof():
     schema = Schema("t", (SCHEMA["a"],), Categorical("label", ("0", "1")))
     rows = np.array([[0, 0, 1, 1, 1], [0, 0, 0, 1, 1]], np.uint16)

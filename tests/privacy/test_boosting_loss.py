@@ -105,7 +105,7 @@ def correct(
     level = PrivateTable(executor, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(
         10, "corrections"
     )
-    drawn = level.boost(model, blocks, columns, cells, [Epsilon.of(one) for one in each])
+    drawn = level.fit(Boosting(model, blocks, columns, cells, tuple(map(Epsilon.of, each))))
     return drawn, noise.proposals
 
 
@@ -276,6 +276,7 @@ def law(records, model, adjacency, factor):
     return np.array(weights) - np.logaddexp.reduce(weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [2, 3])
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 def test_one_record_more_costs_epsilon_and_no_more(labels, adjacency, monkeypatch):
@@ -313,7 +314,7 @@ def test_what_cannot_be_corrected_is_refused_before_a_charge():
 
     def refused(words, model=model, *, blocks=BLOCKS, columns=2, cells=8, each=one):
         with pytest.raises(PlanError, match=words):
-            level.boost(model, blocks, columns, cells, each)
+            level.fit(Boosting(model, tuple(blocks), columns, cells, tuple(each)))
 
     refused("in a round at least", each=[])
     refused("by a block at least", blocks=())

@@ -26,6 +26,7 @@ def test_a_tree_or_ladder_loses_epsilon_and_no_more(adjacency):
     assert 0.5 * EPSILON < worst <= EPSILON + SLACK
 
 
+@pytest.mark.slow
 def test_a_tree_or_ladder_drawn_with_its_rate_loses_epsilon_and_no_more():
     worst = worst_loss(ReadableTree(rows=1), NOMINAL, most=1, once=True, epsilon=2)
     assert 0.8 < worst <= 2 + SLACK

@@ -143,6 +143,7 @@ def test_bernoulli_exp_draws_follow_their_distribution(p, q):
     assert check(WRONG) < FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("selection", "probabilities", "weights"),
     [
@@ -190,6 +191,7 @@ def test_responses_follow_their_distribution():
     assert p_value(respond(WRONG), shares) < FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES)
 def test_laplace_agrees_with_opendp(scale):
     # 150,000 of theirs against a million of ours.
@@ -200,6 +202,7 @@ def test_laplace_agrees_with_opendp(scale):
     assert two_sample_p_value(theirs, wrong) < FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_selections_agree_with_opendp():
     # 8,000 of theirs against 100,000 of ours; each mechanism is told from the other.
     contest = Contest(np.array([4, 3, 0, 2]), Fraction(1, 2))

@@ -18,6 +18,7 @@ def _no_ladders(monkeypatch):
     monkeypatch.setattr("bocage.learners.score.ordinal_rule.SIZES", ())
 
 
+@pytest.mark.slow
 def test_points_with_counted_rows_lose_epsilon_and_no_more():
     # The noisy number of rows is scripted far below or far above (rows are counted by points too).
     worst = worst_loss(PointSystem(), ONE, most=1)

@@ -170,6 +170,7 @@ def test_an_interval_that_is_too_narrow_is_noticed():
     assert misses(shrunk, 8) > MOST_MISSES
 
 
+@pytest.mark.slow
 def test_a_quantile_of_many_cells_is_narrower_than_its_ends_were_when_they_were_chosen():
     # Three choices needed (cells + 1) / 0.025 to be made up for: 1,700 ranks here.
     column = Numeric("x", lower=0, upper=1023, step=1)

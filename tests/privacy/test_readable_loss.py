@@ -33,6 +33,7 @@ def _trees_alone(monkeypatch):
     monkeypatch.setattr("bocage.learners.score.ordinal_rule.SIZES", ())
 
 
+@pytest.mark.slow
 def test_a_drawn_tree_with_counted_rows_loses_epsilon_and_no_more():
     # The noisy number of rows is scripted far below (two levels are drawn) or far above (counts too).
     worst = worst_loss(ReadableTree(), NOMINAL, most=1)
@@ -47,12 +48,14 @@ def test_a_tree_drawn_at_once_loses_epsilon_and_no_more():
     assert 0.8 * EPSILON < worst <= EPSILON + SLACK
 
 
+@pytest.mark.slow
 def test_a_tree_drawn_with_its_rate_loses_epsilon_and_no_more():
     worst = worst_loss(ReadableTree(rows=1), NOMINAL, most=2, once=True, epsilon=2)
     assert 1.2 < worst <= 2 + SLACK
     assert len(scripts(ReadableTree(rows=1), NOMINAL, epsilon=2)) == 2 * 74  # two rates
 
 
+@pytest.mark.slow
 def test_drawn_thresholds_lose_epsilon_and_no_more():
     learner = ReadableTree(rows=70)  # room for four leaves, and all thresholds
     trees = [2]  # of 1, 2, ... codes: a label, or a threshold and a tree on either side
@@ -68,6 +71,7 @@ def test_drawn_neighbors_that_replace_a_record_lose_epsilon_and_no_more():
     assert 0.5 * EPSILON < worst <= EPSILON + SLACK
 
 
+@pytest.mark.slow
 def test_trees_drawn_below_a_chosen_split_lose_epsilon_and_no_more(monkeypatch):
     monkeypatch.setattr(
         "bocage.learners.readable.lower_levels.WORK", 5000
@@ -112,12 +116,14 @@ def test_trees_drawn_with_twice_the_rate_are_caught(monkeypatch):
     assert worst_loss(ReadableTree(rows=1), NOMINAL, most=2, once=True) > EPSILON + 0.05
 
 
+@pytest.mark.slow
 def test_a_tree_with_counted_rows_and_counted_leaves_loses_epsilon_and_no_more():
     # The noisy number of rows is scripted far below (a labeled leaf or two) or far above (counts).
     worst = worst_loss(ReadableTree(drawn=False), NOMINAL)
     assert 0.85 * EPSILON < worst <= EPSILON + SLACK
 
 
+@pytest.mark.slow
 def test_one_value_against_the_rest_loses_epsilon_and_no_more():
     learner = ReadableTree(
         rows=1, drawn=False

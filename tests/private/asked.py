@@ -36,7 +36,7 @@ ASKED = {
 ASKED["counts of all but the label"] = lambda t: t.noisy_counts(("sex", "city"), "0.25")
 ASKED["median"] = lambda t: t.noisy_quantile("income", 1)
 ASKED["mode by weights"] = lambda t: t.noisy_mode("age", "0.5", selection="exponential")
-ASKED["another label"] = lambda t: t.choose("age", "blend", "0.5", label="city")
+ASKED["another label"] = lambda t: t.choose("age", "max", "0.5", label="city")
 ASKED["other columns for each cell"] = lambda t: t.partition("sex").choose(
     [["age"], ["city", "income"]], "gini", 1
 )

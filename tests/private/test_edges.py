@@ -107,6 +107,7 @@ def test_every_question_is_answered_or_refused_before_the_charge(shape):
             answered_or_refused(schema, rows_of(schema, size), work)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_so_it_is_for_replaced_records_and_where_rows_over_the_cap_are_cut(shape):
     for cap, over_cap, adjacency in product((1, 2), ("refuse", "cut"), Adjacency):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from load import load
@@ -13,8 +13,7 @@ from running import Inside, count
 
 from bocage.accounting import Action
 from bocage.service import fast_path
-from bocage.service.core import strict_json
-from bocage.service.crew import Crew
+from bocage.service.core import questions, strict_json
 
 QUERY = "/v1/tables/people/query"
 JSON = {"Content-Type": "application/json"}
@@ -93,45 +92,25 @@ def test_clients_that_ask_at_once_are_each_charged_once(made):
     assert len({entry.request for entry in charges}) == len(charges)
 
 
-def in_a_thread(work):
-    """This one may have an event loop already: a browser's."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(work).result()
+def test_one_key_leaves_threads_to_the_others(made, ann, bob, monkeypatch):
+    """Of four threads, six questions of one analyst that take long have three."""
+    held, begun, query = threading.Event(), threading.Semaphore(0), questions.query
 
+    def slow(service, analyst, *given, **more):
+        if analyst == "ann":
+            begun.release()
+            held.wait(60)
+        return query(service, analyst, *given, **more)
 
-def test_a_crew_hands_over_what_its_threads_return_and_raise():
-    def fail():
-        raise KeyError("work")
-
-    async def main():
-        crew = Crew(3)
-        assert await asyncio.gather(*(crew.run(lambda i=i: i * i) for i in range(50))) == [
-            i * i for i in range(50)
-        ]
-        with pytest.raises(KeyError):
-            await crew.run(fail)
-        crew.close()
-
-    in_a_thread(lambda: asyncio.run(main()))
-
-
-def test_a_crew_is_as_large_as_it_may_be_and_survives_those_who_go():
-    held, ready = threading.Event(), threading.Semaphore(0)
-
-    def wait():
-        ready.release()
-        return held.wait(60)
-
-    async def main():
-        crew = Crew(2)
-        waiting = [asyncio.create_task(crew.run(wait)) for _ in range(3)]
-        for _ in range(2):
-            await asyncio.to_thread(ready.acquire)
-        assert not ready.acquire(blocking=False)  # the third waits for a thread
-        waiting[0].cancel()
+    monkeypatch.setattr(questions, "query", slow)
+    service = Inside(made.opened(threads=4))
+    with ThreadPoolExecutor(6) as pool:
+        ask = partial(service.client.post, QUERY, json=count("0.01"))
+        asked = [pool.submit(ask, headers=ann) for _ in range(6)]
+        for _ in range(3):
+            assert begun.acquire(timeout=60)
+        assert not begun.acquire(timeout=0.5)
+        assert ask(headers=bob).status_code == 200
         held.set()
-        assert await asyncio.gather(*waiting[1:]) == [True, True]
-        assert await crew.run(lambda: 1) == 1
-        crew.close()
-
-    in_a_thread(lambda: asyncio.run(main()))
+        assert [one.result().status_code for one in asked] == [200] * 6
+    service.stop()

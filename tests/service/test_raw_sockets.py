@@ -18,7 +18,7 @@ from raw import PATH, REFUSED, is_right, requests, talk
 from running import Inside, Made, Running, running
 
 from bocage.service import protocol
-from bocage.service.connections import Connections
+from bocage.service.protocol import Connections
 
 NAMES = list(requests("bocage_" + "0" * 64))
 POST = b"POST " + PATH + b" HTTP/1.1\r\nhost: x\r\n"

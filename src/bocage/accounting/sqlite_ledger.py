@@ -108,7 +108,7 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
         try:
             if self.version == FORMAT:
                 self._require_location(location, connection)
-            connection.log = _inode(self._log)
+            connection.log_inode = _inode(self._log)
         except BaseException:
             self.close_idle([connection])
             raise
@@ -208,7 +208,7 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
             raise self._gone("Nothing was charged")
 
     def after_commit(self, transaction: Transaction) -> None:
-        if _inode(self._log) != transaction.connection.log:
+        if _inode(self._log) != transaction.connection.log_inode:
             raise self._gone("The charge may stand")
         super().after_commit(transaction)
 

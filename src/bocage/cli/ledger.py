@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bocage.cli.terminal import printable
+
 if TYPE_CHECKING:
     from bocage.accounting import Balance, Entry, Ledger
 
@@ -73,7 +75,7 @@ def verify(target: str, against: Path | None, signed_by: str | None) -> None:
                 found = opened.verify(known)
     console = Console()
     for problem in found.problems:
-        console.print(f"✗ {_printable(problem)}", style="red", markup=False, highlight=False)
+        console.print(f"✗ {printable(problem)}", style="red", markup=False, highlight=False)
     if not found.ok:
         raise click.ClickException("the ledger does not verify.")
     console.print(
@@ -194,7 +196,7 @@ def _clear_errors() -> Iterator[None]:
     try:
         yield
     except BocageError as error:
-        raise click.ClickException(_printable(str(error))) from error
+        raise click.ClickException(printable(str(error))) from error
 
 
 def _is_export(target: str) -> bool:
@@ -221,7 +223,7 @@ def _accounts(balances: list[Balance], only: str | None, parts: bool) -> object:
             continue
         left = remaining(path_balances(balance.scope.lineage, known))
         table.add_row(
-            Text("  " * (len(balance.scope.path) - 1) + _printable(balance.scope.name)),
+            Text("  " * (len(balance.scope.path) - 1) + printable(balance.scope.name)),
             str(balance.spent),
             "" if balance.cap is None else str(balance.cap),
             Text(str(left), style="red" if left.nano == 0 else "green"),
@@ -246,9 +248,9 @@ def _entries(entries: list[Entry]) -> object:
             str(entry.number),
             entry.time[:19].replace("T", " "),
             entry.action,
-            Text(_printable(" / ".join(entry.scope))),
+            Text(printable(" / ".join(entry.scope))),
             str(entry.epsilon) if entry.epsilon.nano else "",
-            Text(_printable(_told(entry))),
+            Text(printable(_told(entry))),
         )
     return table
 
@@ -263,8 +265,3 @@ def _told(entry: Entry) -> str:
         return Declaration.read(entry.memo).text
     except LedgerError:
         return entry.memo
-
-
-def _printable(text: str) -> str:
-    """Names and memos are other people's text: no escape sequence of theirs reaches a terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bocage.cli.files import check_place, replacing
-from bocage.cli.home import printable
+from bocage.cli.terminal import printable
 from bocage.errors import SurveyError
 
 if TYPE_CHECKING:

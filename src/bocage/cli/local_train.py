@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bocage.cli.files import check_place, replacing
-from bocage.cli.home import printable
-from bocage.errors import ModelError
+from bocage.cli.files import check_new, check_place, replacing
+from bocage.cli.terminal import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -135,9 +134,7 @@ def train(
     from bocage.local import SurveyTree
 
     if output is not None:
-        check_place(output)
-        if output.exists():
-            raise ModelError(f"{output} exists already. Choose another name for the model.")
+        check_new(output)
     given = {name: value for name, value in how.items() if value is not None}
     learner = SurveyTree(prune=not no_prune, attributes=columns or None, **given)
     records = _read(survey_file, files)

@@ -11,7 +11,7 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError, ServiceError
 from bocage.plan.documents import Step
 from bocage.private import Answer
-from bocage.private.query import Place, PlainQuery, Query, Terms
+from bocage.private.query import Place, PortableQuery, Query, Terms
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class RemoteExecutor:
         *,
         fresh: bool,
     ) -> Answer:
-        if not isinstance(query, PlainQuery):
+        if not isinstance(query, PortableQuery):
             raise PlanError(f"{type(query).__name__} is no question that a service answers.")
         query.check(self.terms, place)  # refused in the same words as there, and sooner
         body = {"plan": self.plan, "ask": query.form().wire(), "fresh": fresh}

@@ -89,7 +89,7 @@ def _can(candidate: Candidate, schema: Schema) -> bool:
     return True
 
 
-def survey(
+def benchmark(
     schema: Schema,
     grid: Grid | None = None,
     *,

@@ -13,12 +13,11 @@ from statistics import NormalDist
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bocage.epsilon import Epsilon
 from bocage.errors import SurveyError
-from bocage.local.distortion import Distortion, needed, numeric, span
-from bocage.local.kernel import Kernel, additive_kernel, edges_within
+from bocage.local.distortion import Distortion, PureDistortion, numeric, span, steps_of
+from bocage.local.kernel import Edges, Kernel, additive_kernel
 from bocage.local.privacy import (
     CONFIDENCES,
     DELTA,
@@ -40,7 +39,6 @@ from bocage.mechanisms.local_tables import (
 )
 from bocage.schema import Attribute, Numeric
 
-MOST_PERCENT = 1000  # ten times the range: beyond, an answer is all noise
 _UNIT = Decimal("1e-9")
 
 
@@ -71,18 +69,11 @@ class Additive(Distortion):
         noise = np.int64(0) if drawn is None else drawn
         return np.asarray(np.clip(codes + noise, sent.start, sent.stop - 1), dtype=np.int64)
 
-    def kernel(
-        self,
-        attribute: Attribute,
-        inputs: ArrayLike | None = None,
-        outputs: ArrayLike | None = None,
-    ) -> Kernel:
+    def kernel_between(self, attribute: Attribute, true: Edges, sent: Edges) -> Kernel:
         table = self.table(attribute)
         if table is None:
             raise SurveyError(f"{self.kind} noise has no table.")
-        sent = self.outputs(attribute)
-        true_edges = edges_within(inputs, range(attribute.cells), "true")
-        return additive_kernel(table, true_edges, edges_within(outputs, sent, "sent"), sent)
+        return additive_kernel(table, true, sent, self.outputs(attribute))
 
     def _widths(self, attribute: Numeric) -> tuple[tuple[float, float, float], float]:
         half, most, nearly = (self.width(attribute, c) for c in CONFIDENCES)
@@ -137,14 +128,6 @@ class Uniform(Additive):
             "an end of its range gives the true value away."
         )
         return Privacy(column.name, self.kind, widths, percent, None, words)
-
-    def parameters(self) -> dict[str, Any]:
-        return {"alpha": self.alpha}
-
-    @classmethod
-    def read(cls, parameters: dict[str, Any]) -> Self:
-        needed(parameters, cls.kind, "alpha")
-        return cls(parameters["alpha"])
 
 
 @dataclass(frozen=True)
@@ -201,17 +184,9 @@ class Gaussian(Additive):
             column.name, self.kind, widths, percent, None, words, approximate=approximate
         )
 
-    def parameters(self) -> dict[str, Any]:
-        return {"sigma": str(self.sigma)}
-
-    @classmethod
-    def read(cls, parameters: dict[str, Any]) -> Self:
-        needed(parameters, cls.kind, "sigma")
-        return cls(parameters["sigma"])
-
 
 @dataclass(frozen=True)
-class Laplace(Additive):
+class Laplace(PureDistortion, Additive):
     """Discrete Laplace noise of scale (cells - 1) / epsilon grid steps, clamped to the range.
 
     Clamping loses nothing: all numbers beyond an end have the same likelihoods as the end.
@@ -227,10 +202,6 @@ class Laplace(Additive):
     """
 
     kind: ClassVar[str] = "laplace"
-    epsilon: Epsilon
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", epsilon_of(self.epsilon))
 
     @classmethod
     def of_privacy(cls, attribute: Attribute, percent: float, confidence: float = 0.95) -> Self:
@@ -266,33 +237,6 @@ class Laplace(Additive):
         )
         return Privacy(column.name, self.kind, widths, percent, self.epsilon, words, exact)
 
-    def parameters(self) -> dict[str, Any]:
-        return {"epsilon": str(self.epsilon)}
-
-    @classmethod
-    def read(cls, parameters: dict[str, Any]) -> Self:
-        needed(parameters, cls.kind, "epsilon")
-        return cls(parameters["epsilon"])
-
-
-def steps_of(attribute: Attribute, percent: float, confidence: float, kind: str) -> float:
-    """The width of an interval in grid steps that is this percentage of the range."""
-    column = numeric(attribute, kind)
-    if not 0 < percent <= MOST_PERCENT:
-        raise SurveyError(
-            f"privacy must be above 0 and at most {MOST_PERCENT} % of the range, not {percent:g} %."
-            " 100 % means that the interval of 95 % confidence is as wide as the range."
-        )
-    if not 0 < confidence < 1:
-        raise SurveyError(f"a confidence lies between 0 and 1, not at {confidence:g}.")
-    width = percent / 100 * span(column)
-    if width < 1:
-        raise SurveyError(
-            f"{column.name!r}: {percent:g} % privacy is less than one step of the grid. Declare a "
-            "finer grid, or ask for more."
-        )
-    return width
-
 
 def decimal_of(value: Any, name: str, kind: str) -> Decimal:
     """A positive number with at most nine decimals."""
@@ -307,17 +251,6 @@ def decimal_of(value: Any, name: str, kind: str) -> Decimal:
             f"{text:.40}."
         )
     return Decimal(f"{found.normalize():f}")
-
-
-def epsilon_of(value: Any) -> Epsilon:
-    """An epsilon that one answer can have."""
-    epsilon = Epsilon.of(value)
-    if epsilon > Epsilon.of(LARGEST_EPSILON):
-        raise SurveyError(
-            f"the epsilon of one answer is at most {LARGEST_EPSILON}, not {epsilon}. Above that "
-            "nothing is protected: say clear."
-        )
-    return epsilon
 
 
 def _normal_width(confidence: float) -> float:

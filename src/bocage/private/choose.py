@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import log
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from bocage.plan import Question, Tally
 from bocage.plan.documents import ChooseAsk, ModeAsk
 from bocage.plan.splits import Split, alone, code_alone
 from bocage.private.answer import Answer
-from bocage.private.criteria import Criterion, Doubled
-from bocage.private.query import IntArray, Place, PlainQuery, Query, Terms
+from bocage.private.criteria import Criterion, Doubled, criterion_named
+from bocage.private.query import CellQuery, IntArray, Place, PortableQuery, Query, Terms
 from bocage.private.transcript import Used
 from bocage.schema import Categorical, Schema, number
 
@@ -96,7 +96,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Choose(PlainQuery):
+class Choose(CellQuery[list[Split]], PortableQuery):
     """For each cell one split among the candidates: a categorical column (one branch per value), or
     a numeric column with a threshold.
 
@@ -107,8 +107,7 @@ class Choose(PlainQuery):
     way to part the records, so that all splits of all columns are candidates of one selection.
     Splits of one column share the base weight of that column: public weights (exponential
     mechanism) or a public handicap added to the scores (permute-and-flip) change no ratio between
-    neighbors. Cells may have an epsilon of their own each (`each`): a record is in one cell, so
-    that the largest of them, which is `epsilon`, is what the question costs a table.
+    neighbors. Each cell has the rate of its own epsilon. The criterion is one of the trusted ones.
     """
 
     candidates: tuple[tuple[Candidate, ...], ...]  # for each cell the ways to split it
@@ -116,7 +115,6 @@ class Choose(PlainQuery):
     criterion: Criterion
     selection: Selection
     epsilon: Epsilon
-    each: tuple[Epsilon, ...] = field(default=(), kw_only=True)  # its own for each cell, if any
 
     def words(self) -> str:
         return f"best split for {self.label} by {self.criterion.name}"
@@ -143,11 +141,10 @@ class Choose(PlainQuery):
         return Question(place.cells, place.where, self.label, columns)
 
     def check(self, terms: Terms, place: Place) -> None:
+        criterion_named(self.criterion)
         super().check(terms, place)
         if len(self.candidates) != place.cells.count:
             raise PlanError("a choice needs a list of candidate columns for each cell.")
-        if self.each and (len(self.each) != len(self.candidates) or max(self.each) != self.epsilon):
-            raise PlanError("a choice costs the largest epsilon of its cells.")
         for cell in self.candidates:
             names = [one.column for one in cell]
             if not names or len(set(names)) < len(names) or self.label in names:
@@ -209,6 +206,9 @@ class Choose(PlainQuery):
         chosen = noise.select(contests, self.selection).tolist()
         return [_split(cell, index) for cell, index in zip(cells, chosen, strict=True)]
 
+    def only(self, run: slice) -> Self:
+        return replace(super().only(run), candidates=self.candidates[run])
+
     def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
         splits = tuple(self.draw(tally, terms, noise))
         values = tuple(split_text(terms.schema, *split) for split in splits)
@@ -265,12 +265,13 @@ class Choose(PlainQuery):
 
 
 @dataclass(frozen=True)
-class Mode(PlainQuery):
+class Mode(CellQuery[IntArray], PortableQuery):
     """For each cell the most frequent value of a column.
 
     Privacy
     -------
-    The score of a value is its count: a record raises one of them by one. Monotone, range 1.
+    The score of a value is its count: a record raises one of them by one. Monotone, range 1. The rate is
+    that of the record's own cell.
     """
 
     column: str
@@ -289,7 +290,7 @@ class Mode(PlainQuery):
         return Question(place.cells, place.where, columns=(self.column,))
 
     def uses(self, terms: Terms) -> Sequence[Used]:
-        return [selected(self.selection, self.epsilon.fraction)]
+        return [selected(self.selection, epsilon.fraction) for epsilon in self.epsilons(1)]
 
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         spread = 1 / float(terms.rate(1, self.epsilon))
@@ -297,9 +298,10 @@ class Mode(PlainQuery):
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> IntArray:
         """The code chosen for each cell."""
-        rate = terms.rate(1, self.epsilon)
         counts = tally.columns[self.column][:, :, 0]
-        return noise.select([Contest(row, rate) for row in counts], self.selection)
+        rates = [terms.rate(1, epsilon) for epsilon in self.epsilons(len(counts))]
+        contests = [Contest(*contest) for contest in zip(counts, rates, strict=True)]
+        return noise.select(contests, self.selection)
 
     def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
         chosen = self.draw(tally, terms, noise)

@@ -10,17 +10,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from bocage.accounting import Account, MemoryAccount
+from bocage.accounting import Account
 from bocage.documents.writing import canonical_text
 from bocage.engine.base import Engine
 from bocage.epsilon import LARGEST, Epsilon
-from bocage.errors import BocageError, EngineError
+from bocage.errors import BocageError, EngineError, RefusedVariant
 from bocage.mechanisms import Noise
-from bocage.plan import Tally
+from bocage.plan import Cells, Tally
 from bocage.private.answer import Answer, Kind
-from bocage.private.query import Fit, IntArray, Place, Query, Terms
-from bocage.private.tables.ensemble import Ensemble
-from bocage.private.transcript import Asked, Trail, Transcript
+from bocage.private.query import CellQuery, Fit, Place, Query, StorableQuery, Terms
+from bocage.private.transcript import Asked, Transcript
 
 _LOG = logging.getLogger("bocage.private")
 _LONGEST_MEMO = 16_384
@@ -32,15 +31,14 @@ def _undeclared(version: str | None) -> None:
     """Without a ledger there is nothing to declare a version to."""
 
 
-class Purse(Protocol):
-    """Cells that pay for themselves, and what was released to each of them before."""
-
-    trails: list[Trail]
+class Payer(Protocol):
+    """Whoever pays for a release out of a reservation, and has it written down."""
 
     def charge(self, epsilon: Epsilon, memo: str) -> int: ...
 
-
-Payer = MemoryAccount | Purse  # whoever pays for a question out of a reservation
+    def write(self, transcript: Transcript, asked: Asked, terms: Terms, cells: Cells) -> None:
+        """Enter a release to these cells into the transcript of the reservation."""
+        ...
 
 
 class Executor(Protocol):
@@ -146,20 +144,20 @@ class LiveExecutor:
 
     def once(
         self,
-        query: Ensemble,
+        query: StorableQuery[Drawn],
         place: Place,
         account: Account,
         *,
         key: str,
         about: Mapping[str, str | int],
-        finish: Callable[[list[IntArray], int | None], bytes],
+        finish: Callable[[Drawn, int | None], bytes],
     ) -> bytes:
-        """What is kept under a key; if nothing is, charge, draw counts, and keep what they become.
+        """What is kept under a key; if nothing is, charge, draw, and keep what becomes of the draw.
 
         Privacy
         -------
-        The counts are drawn once for their charge: they are kept before `finish`, which is the
-        caller's, sees them. If it fails, the next call finds the charge and the counts.
+        What is charged is drawn once: the draw is kept before `finish`, which is the caller's, sees
+        it. If that fails, the next call finds the charge and the draw.
         """
         self._check(query, place)
         with self.pinned(account, place) as now:
@@ -175,40 +173,30 @@ class LiveExecutor:
             body = finish(query.from_bytes(drawn), number if self.has_ledger else None)
             return now.payer.store_answer(key, body, number)
 
-    def draw(
-        self,
-        query: Query,
-        place: Place,
-        account: Payer,
-        finish: Callable[[Tally, Terms, Noise], Drawn],
-    ) -> Drawn:
+    def draw(self, query: CellQuery[Drawn], place: Place, payer: Payer) -> Drawn:
         """Charge, count, draw: for the inner loop of a learner, which takes arrays."""
         self._check(query, place)
-        account.charge(query.epsilon, query.words())
-        drawn = self._shielded(query, place, finish)
-        self._write(query, place, account)
+        payer.charge(query.epsilon, query.words())
+        drawn = self._shielded(query, place, query.draw)
+        self._write(query, place, payer)
         return drawn
 
-    def fit(self, fit: Fit[Drawn], place: Place, account: Payer) -> Drawn:
+    def fit(self, fit: Fit[Drawn], place: Place, payer: Payer) -> Drawn:
         """Charge, then let a fit read the rows, as often as it needs."""
         fit.check(self.terms, place)
         fit.rehearse(self.noise)
-        account.charge(fit.epsilon, fit.words())
+        payer.charge(fit.epsilon, fit.words())
         question = fit.question(place)
         drawn = self._guarded(
             lambda: fit.run(partial(self.engine.rows, question), self.terms, self.noise)
         )
-        self._write(fit, place, account)
+        self._write(fit, place, payer)
         return drawn
 
     def _write(self, asked: Asked, place: Place, payer: Payer) -> None:
         """Enter a release into the transcript of the reservation, if there is one."""
         if self.transcript is not None:
-            about = asked, self.terms, place.cells
-            if isinstance(payer, MemoryAccount):
-                self.transcript.write(*about, self.transcript.trail(payer.scope))
-            else:
-                payer.trails = self.transcript.write_each(*about, payer.trails)
+            payer.write(self.transcript, asked, self.terms, place.cells)
 
     def _admitted(self, query: Query, place: Place, version: str | None) -> tuple[str, str]:
         """Key and memo of a question that can be asked. All of it follows from the question, the
@@ -226,6 +214,11 @@ class LiveExecutor:
         return found
 
     def _check(self, query: Query, place: Place) -> None:
+        if self.has_ledger and not query.is_private:
+            raise RefusedVariant(
+                f"{query.words()}: this question is not differentially private and is refused on a "
+                "table with a ledger."
+            )
         query.check(self.terms, place)
         query.rehearse(self.terms, self.noise)
 

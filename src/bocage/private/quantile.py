@@ -18,7 +18,7 @@ from bocage.plan import Question, Tally
 from bocage.plan.documents import QuantileAsk
 from bocage.private.answer import Answer
 from bocage.private.intervals import weighted_reach
-from bocage.private.query import EXPONENTIAL, LAPLACE, IntArray, Place, PlainQuery, Terms, exact
+from bocage.private.query import EXPONENTIAL, LAPLACE, IntArray, Place, PortableQuery, Terms, exact
 from bocage.private.transcript import Used
 from bocage.schema import Numeric
 
@@ -28,7 +28,7 @@ _LOOKED_AT = 16  # cells, where there are many
 
 
 @dataclass(frozen=True)
-class Quantile(PlainQuery):
+class Quantile(PortableQuery):
     """The value below which a share `level` of the rows lies, chosen among the grid cells.
 
     Privacy

@@ -14,7 +14,7 @@ from bocage.plan import Question, Tally
 from bocage.plan.documents import AverageAsk, SumAsk
 from bocage.private.answer import Answer
 from bocage.private.intervals import excess, quotients
-from bocage.private.query import LAPLACE, Place, PlainQuery, Terms, laplace_answer
+from bocage.private.query import LAPLACE, Place, PortableQuery, Terms, laplace_answer
 from bocage.private.transcript import Used
 from bocage.schema import Numeric
 
@@ -22,7 +22,7 @@ MOST_EXCESS = 0.02  # of an interval that is not called conservative
 
 
 @dataclass(frozen=True)
-class Sum(PlainQuery):
+class Sum(PortableQuery):
     """The sum of a column, each row standing for the number of its grid cell.
 
     Privacy
@@ -69,7 +69,7 @@ class Sum(PlainQuery):
 
 
 @dataclass(frozen=True)
-class Average(PlainQuery):
+class Average(PortableQuery):
     """The average of a column.
 
     Privacy

@@ -19,13 +19,12 @@ from bocage.plan.predicate import ALWAYS, Value
 from bocage.plan.regions import both
 from bocage.private.answer import Kind
 from bocage.private.capabilities import Capability
+from bocage.private.cells import OpenCells
 from bocage.private.dry_run import dry_executor
 from bocage.private.executor import LiveExecutor, Pricer, memo_of
-from bocage.private.level import Level
 from bocage.private.partition import PrivatePartition, by_cells, by_column
-from bocage.private.query import IntArray, Place
+from bocage.private.query import Place, StorableQuery
 from bocage.private.questions import Askable, EpsilonLike
-from bocage.private.tables.ensemble import Ensemble
 from bocage.private.transcript import Transcript
 
 WHOLE = Place(ALWAYS, Cells(), ("",))
@@ -34,6 +33,7 @@ _METHODS = tuple(ask.kind for ask in ASKS)
 
 Told = Callable[[int, int], None]  # levels done, levels in all
 Released = TypeVar("Released", bound=Model)
+Drawn = TypeVar("Drawn")
 
 
 class Described(Protocol):
@@ -113,8 +113,8 @@ class PrivateTable(Askable):
 
     def reserve(
         self, epsilon: EpsilonLike, memo: str, requires: Sequence[Capability] = ()
-    ) -> Level:
-        """Charge `epsilon` at once; the level returned spends it in pieces without a disk.
+    ) -> OpenCells:
+        """Charge `epsilon` at once; the cell returned spends it in pieces without a disk.
 
         All that it asks is about the rows as they were when it was reserved. A noise provider that lacks something of `requires` refuses before the charge.
 
@@ -132,14 +132,14 @@ class PrivateTable(Askable):
         account = now.payer.reserve(Epsilon.of(epsilon), memo)
         transcript = Transcript(Epsilon.of(epsilon), account.scope)
         executor = replace(self._executor, engine=DerivedCounts(now.engine), transcript=transcript)
-        return Level(executor, account, self._place.where, self._place.cells)
+        return OpenCells.reserved(executor, self._place, account)
 
     def once(
         self,
         key: str,
-        query: Ensemble,
+        query: StorableQuery[Drawn],
         about: Mapping[str, str | int],
-        finish: Callable[[list[IntArray], int | None], bytes],
+        finish: Callable[[Drawn, int | None], bytes],
     ) -> bytes:
         """Release something under a key; asked again, the very same bytes come back, free.
 
@@ -150,7 +150,7 @@ class PrivateTable(Askable):
         query, about
             What is asked, and what else the ledger keeps of it. The same under the same key.
         finish
-            Makes what is kept of the noisy counts and the number of the ledger entry that paid.
+            Makes what is kept of the draw and the number of the ledger entry that paid.
 
         Privacy
         -------

@@ -1,35 +1,44 @@
-"""The gate: who may come in, how much they may bring, and when answers leave.
+"""What stands around the application: who may come in, how much they may bring, when answers leave.
 
-It is the outermost layer of the service. Keys and rates are checked before a body is read; every
-answer to `/v1`, good or bad, leaves on the same schedule with the same headers; nothing that is
-raised inside gets past it.
+Keys and rates are checked before a body is read; every answer to `/v1`, good or bad, leaves on the
+same schedule with the same headers; nothing that is raised inside gets past it. It is plain ASGI, so
+that any server can run it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, MutableMapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from anyio import to_thread
 
-from bocage.errors import AccessDenied, ScopeClosed
-from bocage.service.begun import in_a_task
-from bocage.service.core import keys
+from bocage.errors import AccessDenied, BocageError, RequestInvalid, ScopeClosed
+from bocage.service.core import errors, keys
 from bocage.service.core.limits import Buckets, Limited, padding, sender
 from bocage.service.core.sessions import Session, session_cookie
-from bocage.service.fast_path import Direct
-from bocage.service.passage import Passage, Receive, Scope, Send
+from bocage.service.fast_path import FastPath
 
 if TYPE_CHECKING:
     from bocage.service.core.service import Service
 
-_LOG = logging.getLogger("bocage.service")
+Message = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
 PREFIX = "/v1/"
 OPEN_TO_ALL = {"/v1/openapi.json"}
 FAILED_KEYS_PER_SECOND, FAILED_KEYS_BURST = 5.0, 50
+BODY_SECONDS = 60  # `protocol` has less patience; other servers may have none of their own
+# Where a server leaves in the state of a request who wants to know that it is answered.
+CONNECTION = "bocage.connection"
+_LOG = logging.getLogger("bocage.service")
+_JSON = [(b"content-type", b"application/json")]
+_CLOSE = (b"connection", b"close")
 _HEADERS = {
     b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; "
     b"form-action 'none'",
@@ -46,26 +55,21 @@ _HEADERS = {
 class Gate:
     """ASGI around the application."""
 
-    may_begin = True  # outside of a task: see `begun`
-
     def __init__(self, app: Callable[..., Awaitable[None]], service: Service) -> None:
         settings = service.settings
-        self.app, self.direct, self._service = app, Direct(service), service
+        self.app, self.fast_path, self._service = app, FastPath(service), service
         self._quantum = settings.padding_milliseconds / 1000
         self._rates = service.rates
         self._failed = Buckets(FAILED_KEYS_PER_SECOND / settings.workers, FAILED_KEYS_BURST)
         self._headers = dict(_HEADERS)
         if settings.tls_certificate or settings.behind_tls_proxy:
             self._headers[b"strict-transport-security"] = b"max-age=31536000"
-        both = {b"content-type": b"application/json", **self._headers}
-        self.json_head = b"".join(b"%s: %s\r\n" % pair for pair in both.items())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
-            self.direct.close()
         elif scope["type"] == "http":
-            await Passage(self, scope, receive, send).run()
+            await _Exchange(self, scope, receive, send).run()
         else:  # a websocket: there is none
             await send({"type": "websocket.close", "code": 1008})
 
@@ -91,7 +95,6 @@ class Gate:
         if registry.at_hand:  # a look into a local file waits for nobody: no thread is needed
             caller = registry.caller(digest, table)
         else:
-            await in_a_task()
             caller = await to_thread.run_sync(registry.caller, digest, table)
         if caller is None:
             self._refuse_key(scope)
@@ -110,7 +113,6 @@ class Gate:
             return None
         if scope["method"] != "GET" and (b"x-bocage-page", b"1") not in scope["headers"]:
             return None
-        await in_a_task()
         session = await to_thread.run_sync(self._service.sessions.find, token)
         return session if session is not None and session.role == "analyst" else None
 
@@ -127,8 +129,8 @@ class Gate:
 
     def headers(self, own: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         """The strict headers; a page may bring its own policy."""
-        there = {name.lower() for name, _ in own}
-        return [*own, *(pair for pair in self._headers.items() if pair[0] not in there)]
+        named = {name.lower() for name, _ in own}
+        return [*own, *(pair for pair in self._headers.items() if pair[0] not in named)]
 
     async def keep_schedule(self, path: str, started: float) -> None:
         """Wait for the next multiple of the quantum since the request came."""
@@ -141,3 +143,101 @@ class Gate:
         self._service.metrics.request(scope["method"], route, status, seconds)
         who = analyst or "-"
         _LOG.info("%s %s %d %.0f ms %s", scope["method"], route, status, 1000 * seconds, who)
+
+
+class _Exchange:
+    """One request: lets it in, has it answered, and lets the answer out."""
+
+    def __init__(self, gate: Gate, scope: Scope, receive: Receive, send: Send) -> None:
+        self._gate, self._scope, self._receive, self._send = gate, scope, receive, send
+        self._began, self._status, self._analyst = time.monotonic(), 0, ""
+        self._is_whole = False  # all of the request is here
+        self._connection = scope.setdefault("state", {}).pop(CONNECTION, None)
+
+    async def run(self) -> None:
+        gate, scope = self._gate, self._scope
+        try:
+            table = gate.fast_path.table_of(scope)
+            if gate.is_guarded(scope["path"]):
+                caller = await gate.admit(scope, table)
+                self._analyst = caller["analyst"]
+                scope["state"].update(caller)
+            body = await self._body(gate.body_limit(scope["path"]))
+            if table is None or (answer := await gate.fast_path.answer(scope, table, body)) is None:
+                await gate.app(scope, self._replay(body), self._answer)
+            else:
+                await self._whole(200, answer, {})
+        except _TooLarge as error:
+            await self._refuse(error, 413)
+        except BocageError as error:
+            await self._refuse(error, errors.status_of(error))
+        except Exception as error:  # noqa: BLE001 - whatever it says may quote what it must not
+            _LOG.error("a request failed with %s %s", type(error).__name__, errors.place_of(error))
+            if not self._status:
+                await self._json(500, errors.INTERNAL.model_dump(), {})
+        gate.record(scope, self._status, time.monotonic() - self._began, self._analyst)
+
+    async def _body(self, most: int) -> bytes:
+        for name, value in self._scope["headers"]:
+            if name == b"content-length" and (not value.isdigit() or int(value[:18]) > most):
+                raise _TooLarge(most)
+        content = bytearray()
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                while True:
+                    message = await self._receive()
+                    if message["type"] != "http.request":
+                        raise RequestInvalid("the request was not sent to its end.")
+                    content += message.get("body", b"")
+                    if len(content) > most:
+                        raise _TooLarge(most)
+                    if not message.get("more_body"):
+                        self._is_whole = True
+                        return bytes(content)
+        except TimeoutError:
+            raise RequestInvalid("the request did not arrive in time.") from None
+
+    def _replay(self, body: bytes) -> Receive:
+        given = False
+
+        async def receive() -> Message:
+            nonlocal given
+            if given:
+                return await self._receive()
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        return receive
+
+    async def _answer(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            await self._gate.keep_schedule(self._scope["path"], self._began)
+            headers = self._gate.headers(list(message.get("headers", [])))
+            # Where the rest of a request is not waited for, none can follow it.
+            message["headers"] = headers if self._is_whole else [*headers, _CLOSE]
+        await self._send(message)
+        ends = message["type"] == "http.response.body" and not message.get("more_body")
+        if ends and self._connection is not None:
+            self._connection.answered()
+
+    async def _whole(self, status: int, body: bytes, more: dict[bytes, bytes]) -> None:
+        """Answer in JSON, all at once."""
+        headers = [(b"content-length", str(len(body)).encode()), *_JSON, *more.items()]
+        await self._answer({"type": "http.response.start", "status": status, "headers": headers})
+        await self._answer({"type": "http.response.body", "body": body})
+
+    async def _refuse(self, error: BocageError, status: int) -> None:
+        more = {name.encode(): text.encode() for name, text in errors.headers_of(error).items()}
+        await self._json(status, errors.body_of(error).model_dump(), more)
+
+    async def _json(self, status: int, error: dict[str, str], more: dict[bytes, bytes]) -> None:
+        text = json.dumps({"error": error}, ensure_ascii=False, separators=(",", ":"))
+        await self._whole(status, text.encode(), more)
+
+
+class _TooLarge(RequestInvalid):
+    """More than the service takes."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"the request has more than {most} bytes.")

@@ -1,35 +1,106 @@
-"""HTTP as the service speaks it: answers leave at once, and nobody's head grows without end."""
+"""What a connection may cost, before the HTTP server sees a byte of it.
+
+The server is uvicorn with httptools, as it is. Between the network and the server stands a guard: an
+asyncio protocol that reads the same bytes with a parser of the same kind, counts them, and passes on
+what is in order. The parser takes heads, trailers and extensions of any length for any time, and the
+server adds trailers to the headers. So here:
+
+* what comes after a body is no header: a request with trailers is refused;
+* a head and the framing of a body have a length, headers and requests that wait a number;
+* a head, a body, an answer that is not taken and a farewell each have a time;
+* a process has as many connections as it can serve.
+
+No server can be told all of this. Behind another server the application works as well, without it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import socket
+import sys
+from collections import OrderedDict
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
-from uvicorn.protocols.http.httptools_impl import (
-    STATUS_LINE,
-    HttpToolsProtocol,
-    RequestResponseCycle,
-)
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from bocage.service.begun import begin
-from bocage.service.connections import Connections, room
+from bocage.service.middleware import CONNECTION
 
 LONGEST_HEAD = 2**16  # bytes of a request line and its headers
 MOST_HEADERS = 256
 MOST_BETWEEN = 2**16  # bytes of a body's framing: sizes, extensions and ends of chunks
-MOST_IN_LINE = 32  # requests that wait for the answer to an earlier one of their connection
+MOST_IN_LINE = (
+    32  # requests of one connection that are not answered yet, besides the one being read
+)
 HEAD_SECONDS, BODY_SECONDS = 10, 20  # from the first byte, and from the end of the head
 UNREAD_SECONDS = 120  # for a client to take an answer
 LEAVE_SECONDS, LEAVE_BYTES = 2, 2**22  # for a client to take what was said, while it still talks
-# An extension of ASGI: the `body` of a request that came with its head, and how to `send` a whole answer.
-PROMPT = "bocage.prompt"
+MOST_CONNECTIONS = 4096
+RESERVED_FILES = 128  # that a process opens for itself: ledger, registry, tables, logs
 _REFUSAL = b"HTTP/1.1 %s\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 _BAD = _REFUSAL % b"400 Bad Request"
 _TOO_LATE = _REFUSAL % b"408 Request Timeout"
 _TOO_LONG = _REFUSAL % b"431 Request Header Fields Too Large"
+
+
+class Connection(Protocol):
+    """What can be cut off."""
+
+    def cut(self) -> None: ...
+
+
+class Connections:
+    """Who is connected. A connection waits, or is being answered.
+
+    Who waits has sent no whole request: a head or a body is missing, or nothing has come since the
+    last answer. Where there is no room for one more, who has waited longest is cut off. Nobody who
+    is being answered is; where all are, the newcomer is.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._waiting: OrderedDict[Connection, None] = OrderedDict()
+        self._working: set[Connection] = set()
+
+    def __len__(self) -> int:
+        return len(self._waiting) + len(self._working)
+
+    def open(self, connection: Connection) -> None:
+        self._waiting[connection] = None
+        if len(self) > self.most:
+            oldest, _ = self._waiting.popitem(last=False)
+            oldest.cut()
+
+    def wait(self, connection: Connection) -> None:
+        """Its answers are given, and the next request is expected."""
+        if connection in self._working:
+            self._working.discard(connection)
+            self._waiting[connection] = None
+
+    def work(self, connection: Connection) -> None:
+        """A whole request is here."""
+        if connection in self._waiting:
+            del self._waiting[connection]
+            self._working.add(connection)
+
+    def close(self, connection: Connection) -> None:
+        self._waiting.pop(connection, None)
+        self._working.discard(connection)
+
+
+def room() -> int:
+    """How many connections a process may have: what it can open, less what it needs itself."""
+    if sys.platform == "win32":
+        return 512 - RESERVED_FILES
+    import resource  # noqa: PLC0415 - not on every system
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return MOST_CONNECTIONS
+    return max(16, min(MOST_CONNECTIONS, soft - RESERVED_FILES))
+
+
 CONNECTIONS = Connections(room())
 
 
@@ -37,278 +108,245 @@ class _Refused(Exception):
     """The request that is being read is not taken."""
 
 
-class _Together:
-    """A transport that sends the head of an answer together with what follows: who waits for the
-    answer wakes up once."""
+class _GuardedTransport:
+    """The transport as the server sees it. The guard ends it, and nothing is written afterwards."""
 
-    def __init__(
-        self, transport: asyncio.Transport, leave: Callable[[], None] | None = None
-    ) -> None:
-        self._transport, self._head = transport, b""
-        self._leave, self.left = leave or transport.close, False
+    def __init__(self, guard: Guard, transport: asyncio.Transport) -> None:
+        self._guard, self._transport = guard, transport
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        if self.left:
-            return
-        if self._head or not data.startswith(b"HTTP/"):
-            head, self._head = self._head, b""
-            self._transport.write(head + data)
-        else:
-            self._head = data
-            asyncio.get_running_loop().call_soon(self._send_head)  # if nothing follows at once
-
-    def write_whole(self, data: bytes) -> None:
-        """Write what nothing follows."""
-        self._send_head()
-        if not self.left:
+        if not self._guard.has_left:
+            self._guard.is_answering = True
             self._transport.write(data)
 
     def is_closing(self) -> bool:
-        return self.left or self._transport.is_closing()
+        return self._guard.has_left or self._transport.is_closing()
 
     def close(self) -> None:
-        if not self.left:
-            self._send_head()
-            self.left = True
-            self._leave()
-
-    def _send_head(self) -> None:
-        if self._head:
-            self.write(b"")
+        self._guard.leave()
 
 
-class PromptProtocol(HttpToolsProtocol):
-    """HTTP without Nagle's algorithm, also on sockets that worker processes share, and with limits.
+class Guard(asyncio.Protocol):
+    """One connection: an HTTP server that is told nothing but what is in order.
 
-    asyncio switches it off only where a socket says that it is TCP, which a shared one does not.
-    Where head and body of an answer are written apart, the body would wait some 40 ms until the
-    client has acknowledged the head.
-
-    The parser itself takes heads, trailers and extensions of any length for any time, and adds
-    trailers to the headers. Here:
-
-    * what comes after a body is no header: a request with trailers is refused;
-    * a head and the framing of a body have a length, headers and requests that wait a number;
-    * a head, a body, an answer that is not taken and a farewell each have a time;
-    * a process has as many connections as it can serve.
+    Takes what uvicorn gives to the protocols that it knows by name.
     """
 
-    _seen: int | None = 0  # bytes of the head that is coming; None while a body comes
-    _between = 0  # bytes that came since the head, less those of the body
-    _reading = False
-    _next: tuple[RequestResponseCycle, Any] | None = None  # a request whose head is here
-    _late: asyncio.TimerHandle | None = None  # what ends a connection whose head or body does not
-    _unread: asyncio.TimerHandle | None = None  # … whose answer is not taken
-    _farewell: int | None = None  # bytes that came after it was ended
+    def __init__(self, *, app_state: dict[str, Any], **given: Any) -> None:
+        self._state = {**app_state, CONNECTION: self}
+        self._server = HttpToolsProtocol(app_state=self._state, **given)
+        self._parser = HttpRequestParser(self)
+        self._parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as the server has it
+        self._loop = asyncio.get_running_loop()
+        self._head = 0  # bytes of the head that is coming
+        self._headers = 0
+        self._in_body = False
+        self._between = 0  # bytes that came since the head, less those of the body
+        self._messages = 0  # heads that were read
+        self._due = 0  # of them those that are not answered, with the one whose body is coming
+        self.is_answering = False  # something was written since the last answer was complete
+        self.has_left = False
+        self._unwanted: int | None = None  # bytes that came after the last that is read
+        self._timer: asyncio.TimerHandle | None = None  # for the head, the body or the farewell
+        self._timed: tuple[int, bool] | None = None
+        self._unread: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
+    # From the network
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # it is one
         line = transport.get_extra_info("socket")
         if line is not None and line.family in {socket.AF_INET, socket.AF_INET6}:
+            # asyncio does so where a socket says that it is TCP: one that workers share does not.
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._plain = transport
-        self._line = _Together(transport, self._leave)
-        super().connection_made(self._line)  # type: ignore[arg-type] # as one
-        self._await_head()
+        self._transport = transport
+        self._server.connection_made(_GuardedTransport(self, transport))  # type: ignore[arg-type] # as one
+        self._timed = (0, False)
+        self._start_timer(HEAD_SECONDS, self._time_is_up)
         CONNECTIONS.open(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         CONNECTIONS.close(self)
-        self._line.left = True
-        self._in_time()
+        self.has_left = True
+        self._stop_timer()
         self.resume_writing()
-        super().connection_lost(exc)
+        self._server.connection_lost(exc)
+        self._state.clear()  # nothing is left for the garbage collector
+        del self._parser
 
-    def cut(self) -> None:
-        """End the connection now."""
-        self._plain.abort()
+    def data_received(self, data: bytes) -> None:
+        if self._unwanted is not None:
+            self._unwanted += len(data)
+            if self._unwanted > LEAVE_BYTES:
+                self._transport.abort()
+            return
+        before = self._due, self._in_body
+        try:
+            refusal = self._check(data)
+        except HttpParserError:
+            refusal = _BAD
+        if refusal is not None:
+            self._due, self._in_body = before  # the server hears nothing of this piece
+            self._refuse(refusal)
+            return
+        self._server.data_received(data)
+        if self._due > self._in_body:
+            CONNECTIONS.work(self)
+        if self._unwanted is None:
+            self._watch_the_time()
 
-    def _leave(self) -> None:
-        """End the connection, but let the client take the answer, also while it still talks.
-
-        What is closed with bytes unread is reset, and the answer may be lost on its way.
-        """
-        self._farewell = 0
-        if self._seen == 0 or not self._plain.can_write_eof():
-            self._await(UNREAD_SECONDS, self._plain.abort)
-            self._plain.close()
-        else:
-            self._await(LEAVE_SECONDS, self._plain.abort)
-            self._plain.write_eof()
-            self.flow.resume_reading()
+    def eof_received(self) -> None:
+        self._server.eof_received()
+        self.leave()
 
     def pause_writing(self) -> None:
-        super().pause_writing()
-        self._unread = self.loop.call_later(UNREAD_SECONDS, self._plain.abort)
+        self._server.pause_writing()
+        self._unread = self._loop.call_later(UNREAD_SECONDS, self._transport.abort)
 
     def resume_writing(self) -> None:
         if self._unread is not None:
             self._unread.cancel()
             self._unread = None
-        super().resume_writing()
+        self._server.resume_writing()
 
-    def data_received(self, data: bytes) -> None:
-        if self._farewell is not None:
-            self._farewell += len(data)
-            if self._farewell > LEAVE_BYTES:
-                self._plain.abort()
-            return
-        self._reading = True
-        try:
-            self._read(data)
-        finally:
-            self._reading = False
-            if self._next is not None:
-                self._begin(*self._next)
+    # Reading
 
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """A request that is being read waits for the rest of what has come with its head."""
-        if self._reading and getattr(app, "may_begin", False):
-            self._next = (cycle, app)
-        else:
-            super()._start_asgi_task(cycle, app)
-
-    def _begin(self, cycle: RequestResponseCycle, app: Any) -> None:
-        self._next = None
-        if cycle.more_body:
-            super()._start_asgi_task(cycle, app)
-            return
-        send = partial(self._send_whole, cycle)
-        cycle.scope["extensions"] = {PROMPT: {"body": bytes(cycle.body), "send": send}}
-        cycle.body, cycle.waiting_for_100_continue = bytearray(), False
-        cycle.message_event.clear()  # the body is taken
-        task = begin(cycle.run_asgi(app))
-        if task is not None:
-            task.add_done_callback(self.tasks.discard)
-            self.tasks.add(task)
-
-    async def _send_whole(
-        self, cycle: RequestResponseCycle, status: int, head: bytes, body: bytes
-    ) -> None:
-        """Send an answer of which all is there. `head` has the lines of its headers but the length."""
-        if cycle.flow.write_paused and not cycle.disconnected:
-            await cycle.flow.drain()
-        if cycle.disconnected:
-            return
-        cycle.response_started = cycle.response_complete = True
-        lines = [b"%s: %s\r\n" % pair for pair in cycle.default_headers]
-        close = b"" if cycle.keep_alive else b"connection: close\r\n"
-        length = b"content-length: %d\r\n" % len(body)
-        parts = (STATUS_LINE[status], *lines, length, head, close, b"\r\n", body)
-        self._line.write_whole(b"".join(parts))
-        cycle.message_event.set()
-        if not cycle.keep_alive:
-            self.transport.close()
-        del cycle.scope["extensions"]  # which hold the cycle: nothing is left for the collector
-        cycle.on_response()
-
-    def _read(self, data: bytes) -> None:
-        if self._seen is None:
+    def _check(self, data: bytes) -> bytes | None:
+        """Read a piece; why it is refused, if it is longer than it may be."""
+        if self._in_body:
             self._between += len(data)
-            super().data_received(data)
-            if self._seen is None and self._between > MOST_BETWEEN:
-                self._refuse(_BAD)
-            return
-        room = LONGEST_HEAD - self._seen
-        self._seen += len(data)
-        super().data_received(data[:room])
-        if self._line.is_closing():
-            return
-        if self._seen is not None and self._seen > LONGEST_HEAD:
-            self._refuse(_TOO_LONG)
-        elif len(data) > room:
-            super().data_received(data[room:])
-        elif self._seen and self._late is None:
-            self._await_head()
-        if self._seen is None:  # what came with the head is not counted: at most one piece
-            self._between = 0
+            self._parse(data)
+            return _BAD if self._in_body and self._between > MOST_BETWEEN else None
+        room_left = LONGEST_HEAD - self._head
+        self._head += len(data)
+        self._parse(data[:room_left])
+        if not self._in_body and self._head > LONGEST_HEAD:
+            return _TOO_LONG
+        if len(data) > room_left and self._unwanted is None:
+            self._parse(data[room_left:])
+        self._between = 0  # what came with the head is not counted: at most one piece
+        return None
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        if self._seen is None or len(self.headers) == MOST_HEADERS:
+    def _parse(self, data: bytes) -> None:
+        try:
+            self._parser.feed_data(data)
+        except HttpParserUpgrade:  # there is none: it is answered as if none were asked for
+            self._unwanted = 0
+
+    def on_message_begin(self) -> None:
+        self._head = max(self._head, 1)
+        self._headers = 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:  # noqa: ARG002 - as the parser has it
+        self._headers += 1
+        if self._in_body or self._headers > MOST_HEADERS:
             raise _Refused
-        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        if len(self.pipeline) >= MOST_IN_LINE:
+        if self._due > MOST_IN_LINE:
             raise _Refused
-        self._seen = None
-        self._await(BODY_SECONDS, partial(self._refuse, _TOO_LATE))
-        super().on_headers_complete()
+        self._in_body = True
+        self._messages += 1
+        self._due += 1
 
     def on_body(self, body: bytes) -> None:
         self._between -= len(body)
-        super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self._seen, self._between = 0, 0
-        self._in_time()
-        if self._line.is_closing():
-            return
-        CONNECTIONS.work(self)
-        super().on_message_complete()
+        self._in_body, self._head, self._between = False, 0, 0
 
-    def on_response_complete(self) -> None:
-        if (
-            self._seen is None and self.cycle.response_complete
-        ):  # answered before all of it was here: the rest is not waited for
-            self._line.close()
-        if not self.pipeline:
+    # Answering and leaving
+
+    def answered(self) -> None:
+        """The answer to the first request that waits is written."""
+        self._due -= 1
+        self.is_answering = False
+        if self._due == 0:
             CONNECTIONS.wait(self)
-        super().on_response_complete()
+        if self._unwanted is not None and self._due <= self._in_body:
+            self.leave()
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - all are refused alike
-        self._refuse(_BAD)
+    def cut(self) -> None:
+        """End the connection now."""
+        self._transport.abort()
+
+    def leave(self) -> None:
+        """End the connection, but let the client take the answer, also while it still talks.
+
+        What is closed with bytes unread is reset, and the answer may be lost on its way.
+        """
+        if self.has_left:
+            return
+        self.has_left = True
+        self._unwanted = self._unwanted or 0
+        talks = self._in_body or self._head
+        if talks and self._transport.can_write_eof():
+            self._start_timer(LEAVE_SECONDS, self._transport.abort)
+            self._transport.write_eof()
+            self._transport.resume_reading()
+        else:
+            self._start_timer(UNREAD_SECONDS, self._transport.abort)
+            self._transport.close()
 
     def _refuse(self, answer: bytes) -> None:
         """Refuse what is being read, and read no more of this connection.
 
         The refusal takes no other answer's place: where one is due, or has begun, nothing is said.
         """
-        cycle: RequestResponseCycle | None = self.cycle
-        if cycle is not None and not cycle.response_complete:
-            if self._seen is not None:
-                cycle.keep_alive = False  # whole requests before this one are answered
-                self._farewell = 0
-                return
-            if cycle.response_started or self.pipeline:
-                self._line.close()
-                return
-            cycle.disconnected = True
-            cycle.message_event.set()
-        self._line.write(answer)
-        self._line.close()
+        self._stop_timer()
+        self._unwanted = 0
+        if self._due > self._in_body:
+            return  # whole requests before this one are answered
+        if not self.is_answering and not self.has_left:
+            self._transport.write(answer)
+        self._head = 1  # whoever sent it may not be done
+        self.leave()
 
-    def _await_head(self) -> None:
-        self._await(HEAD_SECONDS, partial(self._refuse, b""))
+    def _watch_the_time(self) -> None:
+        """Whatever has come in part has a time for the rest."""
+        reading = (self._messages, self._in_body) if self._in_body or self._head else None
+        if reading == self._timed:
+            return
+        self._timed = reading
+        if reading is None:
+            self._stop_timer()
+        else:
+            self._start_timer(BODY_SECONDS if self._in_body else HEAD_SECONDS, self._time_is_up)
 
-    def _await(self, seconds: float, otherwise: Callable[[], None]) -> None:
-        self._in_time()
-        self._late = self.loop.call_later(seconds, otherwise)
+    def _time_is_up(self) -> None:
+        self._refuse(_TOO_LATE if self._in_body else b"")
 
-    def _in_time(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
+    def _start_timer(self, seconds: float, act: Callable[[], None]) -> None:
+        self._stop_timer()
+        self._timer = self._loop.call_later(seconds, act)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
-class FairLoop(asyncio.SelectorEventLoop):
-    """An event loop that takes new connections one at a time.
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    """An event loop of asyncio that accepts one connection at a time, and soon gives up a handshake.
 
-    asyncio takes as many at once as may wait, and they stay where they are: of a few clients that come
-    together, one worker would get all and the others none. And many at once would need more files than
-    a process has, before those for which there is no room are closed.
-
-    It does not wait a minute for a handshake of TLS either.
+    asyncio accepts as many connections at once as may wait. Of a few clients that come together one
+    worker would get all, and many at once would need more files than a process has, before those for
+    which there is no room are closed. uvicorn has no settings for either, but takes a maker of loops.
     """
+    loop = asyncio.new_event_loop()
+    create_server = loop.create_server
 
-    async def create_server(self, *given: Any, backlog: int = 100, **more: Any) -> asyncio.Server:
+    async def listen(*given: Any, backlog: int = 100, **more: Any) -> asyncio.Server:
         if more.get("ssl") is not None:
             more["ssl_handshake_timeout"] = HEAD_SECONDS
             more["ssl_shutdown_timeout"] = LEAVE_SECONDS
-        server = await super().create_server(*given, backlog=1, **more)  # takes one at a time …
-        for one in server.sockets:
-            with one.dup() as line:
+        server = await create_server(*given, backlog=1, **more)  # accepts one at a time …
+        for listener in server.sockets:
+            with listener.dup() as line:
                 line.listen(backlog)  # … of as many as may wait
         return server
+
+    loop.create_server = listen  # type: ignore[method-assign] # the one method that we set
+    return loop

@@ -14,6 +14,15 @@ import uvicorn
 from bocage.service.core.directory import Home
 from bocage.service.settings import PREFIX, Settings
 
+OPTIONS: dict[str, Any] = {
+    "http": "bocage.service.protocol:Guard",
+    "loop": "bocage.service.protocol:new_event_loop",
+    "ws": "none",
+    "lifespan": "on",
+    "access_log": False,
+    "server_header": False,
+    "proxy_headers": False,  # nothing stands between server and middleware
+}
 _FORMAT = "%(asctime)s %(levelname)s %(process)d %(name)s %(message)s"
 
 
@@ -32,18 +41,12 @@ def serve(home: Home) -> None:
             host=settings.host,
             port=settings.port,
             workers=settings.workers,
-            http="bocage.service.protocol:PromptProtocol",
-            loop="bocage.service.protocol:FairLoop",
-            ws="none",
             ssl_certfile=settings.tls_certificate or None,
             ssl_keyfile=settings.tls_key or None,
             log_config=log_config(),
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
             timeout_graceful_shutdown=10,
             timeout_worker_healthcheck=60,
-            lifespan="on",
+            **OPTIONS,
         )
 
 

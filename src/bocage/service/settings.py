@@ -62,7 +62,10 @@ class Settings:
     handles_per_analyst: int = _setting(10_000, "Partitions that one analyst may keep.", 1, 10**7)
     dry_run_rows: int = _setting(20_000, "Rows that a dry run may make up.", 1, 10**7)
     threads: int = _setting(
-        32, "Long requests that one worker process works on at a time.", 1, 1000
+        32,
+        "Requests that one worker process works on at a time; questions of one key take three quarters.",
+        1,
+        1000,
     )
     poll_seconds: float = _setting(
         1.0, "How often a worker looks for new tables and lost workers.", 0.05, 60

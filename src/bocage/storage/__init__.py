@@ -2,13 +2,13 @@
 
 ::
 
-    who writes ──> Store.do / Store.write        store         connections, reads, forks
-                        │
-                     Writers                     group_commit  threads share one transaction and one
-                        │                                      wait for the disk
-                   Transaction ──> SQL           transaction   the statements of one
-                        │
-       SQLiteStore, PostgresStore                sqlite, postgres
+    who writes ──> Store.do, Store.write      store            connections, transactions, forks
+                         │
+                      Writers                 group_commit     threads share a transaction, and one
+                         │                                     wait for the disk
+                    Transaction ──> SQL       store
+                         │
+            SQLiteStore, PostgresStore        sqlite, postgres
 
 A subclass says what it keeps: `recognize` refuses another database, `before_write` refuses a
 transaction, `transaction` gives it fields of its own, and `after_commit` has the last word before
@@ -21,8 +21,7 @@ stand, because the questions that wait for any of these stores are those that ch
 from bocage.storage.group_commit import MOST_TOGETHER, Change, Writers, hand_in
 from bocage.storage.postgres import PostgresStore
 from bocage.storage.sqlite import Connection, SQLiteStore
-from bocage.storage.store import Store
-from bocage.storage.transaction import Run, Transaction, Value
+from bocage.storage.store import Run, Store, Transaction, Value
 
 __all__ = [
     "MOST_TOGETHER",

@@ -13,10 +13,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bocage.errors import LedgerBusy, LedgerError
-from bocage.storage.transaction import Transaction
 
 if TYPE_CHECKING:
-    from bocage.storage.store import Store
+    from bocage.storage.store import Store, Transaction
 
 MOST_TOGETHER = 256
 
@@ -235,8 +234,8 @@ class Writers:
         except Exception as error:  # noqa: BLE001 - it is raised in every thread of the group
             failure = error
         finally:
-            for task in group:
-                task.settle(failure)
+            for change in group:
+                change.settle(failure)
 
     def _make_single(self, change: Change) -> None:
         """Make a change of one statement, which the database begins and commits by itself."""
@@ -263,20 +262,20 @@ class Writers:
 
     def _make_all(self, transaction: Transaction, group: list[Change], *, lasting: bool) -> bool:
         """Make all changes; who fails leaves the group. False if it may have left traces."""
-        turns = made = 0
-        while made < len(group) or self._take_in(group, MOST_TOGETHER - turns, lasting=lasting):
-            task = group[made]
-            turns += 1
+        tried = made = 0
+        while made < len(group) or self._take_in(group, MOST_TOGETHER - tried, lasting=lasting):
+            change = group[made]
+            tried += 1
             transaction.wrote = False
             try:
-                task.result = task.body(transaction) if task.body else None
+                change.result = change.body(transaction) if change.body else None
             except Exception as error:  # noqa: BLE001 - it is raised in its own thread
                 del group[made]
                 spoiled = isinstance(error, self._store.database_error)
-                told = self._store.explain(error, committing=False) if spoiled else error
+                reported = self._store.explain(error, committing=False) if spoiled else error
                 if spoiled:
-                    told.__cause__ = error
-                task.settle(told)
+                    reported.__cause__ = error
+                change.settle(reported)
                 if spoiled or transaction.wrote:
                     return False
             else:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bocage.errors import LedgerBusy, LedgerError
-from bocage.storage.store import Store
-from bocage.storage.transaction import Run, Value
+from bocage.storage.store import Run, Store, Value
 
 if TYPE_CHECKING:
     import psycopg
@@ -31,9 +30,8 @@ class PostgresStore(Store):
     def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
         connection: psycopg.Connection[tuple[Any, ...]]
         connection = self._psycopg.connect(self.url, autocommit=True, client_encoding="utf-8")
-        connection.prepare_threshold = (
-            None  # a plan made for a short table would stay for a long one
-        )
+        # no prepared statements: a plan made for a short table would stay for a long one
+        connection.prepare_threshold = None
         connection.execute("SET synchronous_commit = on")
         connection.execute(
             "SELECT set_config('lock_timeout', %s, false)", [f"{self.timeout_seconds:.3f}s"]

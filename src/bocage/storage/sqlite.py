@@ -1,4 +1,4 @@
-"""An SQLite file as a store: connections, patience and errors, for ledgers and registries."""
+"""An SQLite file as a store: connections, waiting for locks, and errors."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 
 from bocage.errors import LedgerBusy, LedgerCorrupt, LedgerError
 from bocage.storage.group_commit import patience
-from bocage.storage.store import Store
-from bocage.storage.transaction import Run, Value
+from bocage.storage.store import Run, Store, Value
 
 _LOOK_SECONDS = 0.001  # how long SQLite itself waits for a lock before it says so
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -20,10 +19,18 @@ _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 class Connection(sqlite3.Connection):
-    """A connection that knows how its commits end."""
+    """A connection that knows how its commits end, and into which log.
 
-    lasting = True  # whether a commit waits for the disk
-    log: int | None = None  # which file the log was when the connection was opened
+    Attributes
+    ----------
+    lasting
+        Whether a commit waits for the disk.
+    log_inode
+        Which file the write-ahead log was when the connection was opened, if its store says so.
+    """
+
+    lasting = True
+    log_inode: int | None = None
 
 
 class SQLiteStore(Store):
@@ -46,7 +53,7 @@ class SQLiteStore(Store):
                 f"{self.path} was in use when this process was forked, so that SQLite takes the "
                 "parent's locks for its own. Open it in a process that is started anew (spawn)."
             )
-        # mode=rw: a ledger that was moved away must not come back silently as an empty one
+        # mode=rw: a file that was moved away must not come back silently as an empty one
         connection = sqlite3.connect(
             f"{self.path.as_uri()}?mode=rw",
             uri=True,
@@ -57,9 +64,8 @@ class SQLiteStore(Store):
         )
         try:  # the file may be locked for a moment: by who opens it first, or closes it last
             self.run(connection, "PRAGMA synchronous = FULL", ())
-            self.run(
-                connection, "PRAGMA fullfsync = ON", ()
-            )  # macOS: through the drive's own cache
+            # macOS: through the drive's own cache
+            self.run(connection, "PRAGMA fullfsync = ON", ())
         except BaseException:
             connection.close()
             raise

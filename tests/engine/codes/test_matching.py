@@ -20,6 +20,7 @@ def found(known: list[str], texts: pa.Array) -> list[int]:
     return np.where(dropped, -1, codes.astype(int)).tolist()
 
 
+@pytest.mark.slow
 @given(
     st.lists(TEXT, unique=True, max_size=40),
     st.lists(TEXT, max_size=40),

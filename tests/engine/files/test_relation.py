@@ -55,6 +55,7 @@ def counts(source, schema):
         engine.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", [NUMBER, TEXT], ids=["numeric", "categorical"])
 def test_files_count_together_what_they_count_alone_or_are_refused(tmp_path, schema):
     alone, taken = {}, 0

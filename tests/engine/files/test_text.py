@@ -52,6 +52,7 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("text") / "t.csv"
 
 
+@pytest.mark.slow
 @settings(max_examples=1500, deadline=None)
 @given(content=NASTY, fields=st.integers(1, 3))
 @example(content='"\r\n"\n', fields=1)
@@ -70,6 +71,7 @@ def test_what_is_taken_is_what_a_strict_reader_takes(path, content, fields):
     assert all(len(row) == fields for row in theirs)
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(
     # Python's writer leaves a carriage return without quotes, where it may end a line.
@@ -89,6 +91,7 @@ def test_whatever_a_writer_of_csv_writes_is_taken(path, table, quoting, end):
     assert [tuple(value or "" for value in row) for row in found] == table
 
 
+@pytest.mark.slow
 @settings(max_examples=1500, deadline=None)
 @given(content=NASTY, fields=st.integers(1, 3))
 def test_compiled_and_vectorised_checks_agree(content, fields):

@@ -81,6 +81,7 @@ def test_a_fit_charges_the_budget_once_and_its_certificate_says_so(tmp_path):
     assert model.certificate.entry is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", ["few", "stacked", "auto"])
 def test_without_noise_the_tables_are_those_of_the_people(cells):
     model = Additive(cells=cells).fit(quiet_table(people()), "2")
@@ -137,7 +138,7 @@ def test_a_prior_is_scaled_down_as_much_as_the_tables():
         fit = AdditiveFit(blocks, "ill", (1000,), 100, Epsilon.of(epsilon))
         kept = fit.calibration(Terms(SCHEMA, Adjacency.ADD_REMOVE)).kept
         level = quiet_table(empty).reserve(Epsilon.of(epsilon), "fit")
-        intercept, _ = level.additive(blocks, "ill", np.array([1000]), 100, Epsilon.of(epsilon))
+        intercept, _ = level.fit(fit)
         assert intercept.tolist() == [round(1000 * kept)]
         assert 0 < kept < 0.5
 

@@ -68,6 +68,7 @@ def test_many_attributes_of_two_values_are_left_to_a_tree():
     assert Auto().rule(public, even(4000, 2), 1.0) == (("readable",), None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "least"), [(Tree, 0.99), (AdditiveModel, 0.97)])
 def test_tables_are_asked_where_a_tree_is_due(kind, least):
     """Without noise: eight attributes that add up are found by tables, two that decide together by a tree."""
@@ -152,6 +153,7 @@ def silent(public, rows):
     return Keeping(executor, MemoryAccount.of(Epsilon.of(9)), WHOLE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("labels", "epsilon", "tried"),
     [
@@ -193,15 +195,15 @@ def test_a_tree_and_tables_are_tried_for_their_shares_of_epsilon(trial, paid, fo
     class Level:
         schema = schema(2, 2)
 
-        def best(self, models, label, epsilon, forgiven):
-            self.asked = models, label, epsilon, forgiven
+        def fit(self, best):
+            self.asked = best.models, best.label, best.epsilon, best.forgiven
             return 1
 
     level = Level()
     known = Noting(None, level, even(9, 2), 1.0, None)
     names, rest = trial(known, ("readable", "bayes"), Epsilon.of(100))
     tree, tables, choice = (Epsilon.of(share) for share in paid)
-    assert level.asked == ([("tree", tree, 64), ("bayes", tables)], "y", choice, forgiven)
+    assert level.asked == ((("tree", tree, 64), ("bayes", tables)), "y", choice, forgiven)
     assert names == ("bayes",)
     assert rest == Epsilon.of(100) - tree - tables - choice
 

@@ -19,12 +19,13 @@ from bocage.learners.bayes.learner import CHOICE, CLASSES, PAIRS, SINGLES
 from bocage.learners.bayes.log_odds import agreeing, log_ratios, pair_ratios, prior_of, with_pairs
 from bocage.mechanisms import Adjacency
 from bocage.model import AdditiveModel, from_dict, to_dict
+from bocage.private import BestModel
 from bocage.private.choose import Choose
 from bocage.private.executor import LiveExecutor
 from bocage.private.noise_shares import LARGEST
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
-from bocage.private.tables.consistent_counts import AgreeingCounts
+from bocage.private.tables.consistent_counts import ConsistentCounts
 from bocage.private.tables.ensemble import Ensemble
 from bocage.schema import Categorical, Numeric, Schema
 from learners.spy import schemas, some_rows
@@ -81,7 +82,7 @@ class Watched(LiveExecutor):
 
     def draw(self, query, place, account, finish):
         answer = super().draw(query, place, account, finish)
-        if isinstance(query, AgreeingCounts):  # a record has one label, whose noise this is
+        if isinstance(query, ConsistentCounts):  # a record has one label, whose noise this is
             labels = 1 if query.label is None else self.terms.schema[query.label].cells
             bodies = self.noise.bodies[-1]
             self.rates.extend(body.rate for body in bodies[: len(bodies) // labels])
@@ -250,13 +251,13 @@ def test_bad_parameters_are_refused_before_a_charge():
 def test_the_best_model_is_chosen_among_bocages_own_kinds():
     model = Bayes().fit(table(people(50), SCHEMA, noise=SilentNoise()), "4")
     level = table(people(50), SCHEMA, noise=SilentNoise()).reserve("1", "test")
-    assert level.best([model, model], "ill", Epsilon.of("0.5")) == 0
-    assert level.best([model, model], "ill", Epsilon.of("0.5"), (1, 0)) == 1
+    assert level.fit(BestModel((model, model), "ill", Epsilon.of("0.5"))) == 0
+    assert level.fit(BestModel((model, model), "ill", Epsilon.of("0.5"), (1, 0))) == 1
     level = table(people(50), SCHEMA, noise=SilentNoise()).reserve("1", "test")
     with pytest.raises(PlanError, match="no others"):
-        level.best([model, object()], "ill", Epsilon.of("0.5"))
+        level.fit(BestModel((model, object()), "ill", Epsilon.of("0.5")))
     with pytest.raises(PlanError, match="a handicap for each"):
-        level.best([model], "ill", Epsilon.of("0.5"), (1, 2))
+        level.fit(BestModel((model,), "ill", Epsilon.of("0.5"), (1, 2)))
     assert level.remaining() == Epsilon.of("1")
 
 

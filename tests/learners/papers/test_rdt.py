@@ -313,6 +313,7 @@ def test_parts_need_something_else_to_split_by():
         RandomTrees(parts="part").plan(alone, 1)
 
 
+@pytest.mark.slow
 def test_trees_with_too_many_leaves_are_refused_before_a_charge():
     wide = schema_of([30] * 6)
     private = table({c.name: [] for c in wide}, wide)

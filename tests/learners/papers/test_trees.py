@@ -92,6 +92,7 @@ def test_diffpid3_is_the_best_tree_on_any_table(schema, seed, size):
         assert nested(tree) == Oracle(schema, rows, criterion).grow(3)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(schema=schemas(numeric=True), seed=st.integers(), size=st.integers(0, 40))
 def test_diffpc45_is_the_best_tree_on_any_table(schema, seed, size):

@@ -185,6 +185,7 @@ def test_every_round_has_the_law_of_the_definition(enumerate_outputs):
         assert found[outcome] <= share <= found[outcome] + unexplored
 
 
+@pytest.mark.slow
 def test_one_row_changes_the_law_by_no_more_than_the_rate(enumerate_outputs):
     row = np.array([[[1, 0], [0, 0]], [[0, 0], [0, 0]]])
 

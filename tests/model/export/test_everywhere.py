@@ -70,6 +70,7 @@ def in_postgres(postgres, model, rows, number="double precision", text="text"):
         return [label for (label,) in cursor.fetchall()]
 
 
+@pytest.mark.slow
 @SLOW
 @given(model=any_models(), data=st.data())
 def test_a_model_predicts_the_same_in_python_and_duckdb(model, data):

@@ -11,7 +11,7 @@ from running import bearer, count, wait_for_job
 from bocage.accounting import LedgerAccount
 from bocage.errors import LedgerError
 from bocage.model import from_dict
-from bocage.private import Level
+from bocage.private import OpenCells
 from bocage.service.api import jobs as routes
 from bocage.service.core.analyst_store import Records
 from servers import wait_until
@@ -43,14 +43,14 @@ class Client:
 def held(monkeypatch):
     """The first question of a learner waits until the test lets it go on."""
     reached, go = threading.Event(), threading.Event()
-    ask = Level.totals
+    ask = OpenCells.ask
 
-    def slowly(self, epsilon):
+    def slowly(self, query):
         reached.set()
         assert go.wait(30)
-        return ask(self, epsilon)
+        return ask(self, query)
 
-    monkeypatch.setattr(Level, "totals", slowly)
+    monkeypatch.setattr(OpenCells, "ask", slowly)
     yield reached, go
     go.set()
 

@@ -24,10 +24,13 @@ from bocage.learners.plan import Plan, Step
 from bocage.model import AdditiveModel, Certificate, Term
 from bocage.private import (
     GRID_BITS,
+    AdditiveFit,
     Block,
+    Boosting,
+    Counts,
     EpsilonLike,
     IntArray,
-    Level,
+    OpenCells,
     PrivateTable,
     capabilities,
     fit_columns,
@@ -126,7 +129,7 @@ class Additive(Learner):
         start = self.reserve(table, plan)
         progress(0, 2)
         share = plan.share(0, CLASSES)
-        counts = start.counts(label_of(table.schema).name, share)[0]
+        counts = start.ask(Counts((label_of(table.schema).name,), share))[0]
         progress(1, 2)
         model = self.tables(
             start,
@@ -140,7 +143,7 @@ class Additive(Learner):
 
     def tables(
         self,
-        level: Level,
+        start: OpenCells,
         counts: IntArray,
         epsilon: Epsilon,
         certificate: Certificate,
@@ -148,19 +151,20 @@ class Additive(Learner):
         deviation: float,
     ) -> AdditiveModel:
         """Fit all tables at once, given class counts with noise of that deviation."""
-        schema, label = level.schema, label_of(level.schema)
+        schema, label = start.schema, label_of(start.schema)
         rows = max(int(counts.sum()), ceil(FEWEST / float(epsilon)))
         prior = self.prior(counts, rows, deviation)
-        names, epsilon = self.selected(level, rows, epsilon)
+        names, epsilon = self.selected(start, rows, epsilon)
         blocks = self.blocks(schema, names, rows, float(epsilon))
-        spreads, epsilon = self.spreads(level, blocks, rows, epsilon)
+        spreads, epsilon = self.spreads(start, blocks, rows, epsilon)
         blocks = [_cut(block, spreads) for block in blocks]
 
         boosting = BoostingRule.of(schema, blocks, rows, float(epsilon), spreads)
         each: list[Epsilon] = []
         if boosting.shares:
             *each, epsilon = epsilon.split(boosting.shares)
-        intercept, tables = level.additive(blocks, label.name, prior, rows, epsilon)
+        fit = AdditiveFit(tuple(blocks), label.name, tuple(prior.tolist()), rows, epsilon)
+        intercept, tables = start.fit(fit)
         terms = [
             Term(block.columns, block.cells, _every_label(scores, label.cells), block.cuts)
             for block, scores in zip(blocks, tables, strict=True)
@@ -169,28 +173,28 @@ class Additive(Learner):
         model = AdditiveModel(schema, intercept, tuple(terms), certificate)
         if not each:
             return model
-        drawn = level.boost(model, boosting.blocks, boosting.columns, MOST_CELLS, each)
-        return replace(model, terms=(*terms, *boosting.terms(drawn)))
+        boost = Boosting(model, boosting.blocks, boosting.columns, MOST_CELLS, tuple(each))
+        return replace(model, terms=(*terms, *boosting.terms(start.fit(boost))))
 
     def selected(
-        self, level: Level, rows: int, epsilon: Epsilon
+        self, start: OpenCells, rows: int, epsilon: Epsilon
     ) -> tuple[tuple[str, ...], Epsilon]:
         """The attributes that have a table, and what is left."""
-        schema, names = level.schema, self.check(level.schema)
+        schema, names = start.schema, self.check(start.schema)
         if label_of(schema).cells > MOST_LABELS:  # not studied
             return names, epsilon
         numbers = {name: float(self.numbers(schema, (name,), COARSE)) for name in names}
-        return select(level, numbers, rows * float(epsilon) / FEEDS, epsilon)
+        return select(start, numbers, rows * float(epsilon) / FEEDS, epsilon)
 
     def spreads(
-        self, level: Level, blocks: Sequence[Block], rows: int, epsilon: Epsilon
+        self, start: OpenCells, blocks: Sequence[Block], rows: int, epsilon: Epsilon
     ) -> tuple[Spreads, Epsilon]:
         """How numeric attributes with more codes than cells are spread, and what is left."""
-        columns = [(level.schema[block.columns[0]], block.size) for block in blocks]
+        columns = [(start.schema[block.columns[0]], block.size) for block in blocks]
         coarse = [c for c, size in columns if isinstance(c, Numeric) and c.cells > size]
         if self.cells != "auto":
             coarse = []
-        return count_spreads(level, coarse, rows, epsilon)
+        return count_spreads(start, coarse, rows, epsilon)
 
     def blocks(
         self, schema: Schema, names: tuple[str, ...], rows: int, epsilon: float

@@ -40,7 +40,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class AgreeingCounts(Ensemble):
+class ConsistentCounts(Ensemble):
     """The label counts of every cell of several routers, less noisy than those of an ensemble.
 
     Privacy
@@ -75,6 +75,10 @@ class AgreeingCounts(Ensemble):
     def sizes(self) -> list[int]:
         """The cells of each table, with that of the rows which its router leaves outside, if any."""
         return [router.count + leaves_rows_outside(router) for router in self.routers]
+
+    def spread(self, terms: Terms) -> Spread:
+        """How far the noise reaches. Public: it costs nothing."""
+        return spread(self.sizes, self.epsilon.fraction / terms.steps)
 
     def rehearse(self, terms: Terms, noise: Noise) -> None:
         noise.perturb(bodies([2], self.epsilon.fraction / terms.steps))

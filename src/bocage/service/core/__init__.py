@@ -3,7 +3,7 @@
 ::
 
     documents, question_documents ── a request ──> questions, jobs
-    questions ── plans: its steps as a table ──> tables, accounts: admitted, charged once, answered
+    questions ── its steps, as rows ──> tables, accounts: admitted, charged once, answered
     jobs ── learning ──> models, kept by analyst_store
     directory ── settings, ledger, registry and keys of one service ──> owner, service
 """

@@ -6,7 +6,6 @@ rounded on the way. Unknown members are refused: a misspelt option must not be i
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
@@ -16,7 +15,6 @@ from bocage.service.core.question_documents import Amount, Ask, Document, Mode, 
 __all__ = ["Ask", "Document", "Step"]  # travel too, and are defined next door
 
 KEY_PATTERN = "[!-~]{1,100}"  # of an idempotency key
-_LIGHT, _MOST_LIGHT_STEPS = {"noisy_count", "noisy_sum", "noisy_avg"}, 8
 NAME_PATTERN = "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"  # of a table
 
 
@@ -30,18 +28,6 @@ class QueryRequest(Document):
     rows: Annotated[int, Field(ge=1, le=2**40)] | None = Field(
         default=None, description="For a preview or a dry run: a number of rows to assume."
     )
-
-    @cached_property
-    def is_light(self) -> bool:
-        """Whether one number is asked for, at a place that is found at once."""
-        steps = self.plan
-        return (
-            self.mode == "release"
-            and self.ask.kind in _LIGHT
-            and len(steps) <= _MOST_LIGHT_STEPS
-            and all(step.op in {"where", "partition", "part"} for step in steps)
-            and (not steps or steps[-1].op != "partition")
-        )
 
 
 class AnswerDocument(Document):

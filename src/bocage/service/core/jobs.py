@@ -15,12 +15,13 @@ from bocage.errors import NotFound, PlanError, RefusedVariant, ScopeClosed
 from bocage.learners import Learner, RandomTrees
 from bocage.model import Forest, Released
 from bocage.private import PrivateTable
-from bocage.service.core import documents, errors, keys, plans
+from bocage.private.steps import Rows
+from bocage.service.core import documents, errors, keys
 from bocage.service.core.accounts import Admission
 from bocage.service.core.analyst_store import Job, Kept
 from bocage.service.core.learning import make_learner, plan_of
 from bocage.service.core.limits import Limited, padding
-from bocage.service.core.questions import digest_of, dry_rows, expand, finder
+from bocage.service.core.questions import digest_of, dry_rows, expand, finder, rows_of
 from bocage.service.core.registry import now
 
 if TYPE_CHECKING:
@@ -115,10 +116,10 @@ class Jobs:
         find = finder(self._service, job.analyst)
         forest = None if request.update is None else find(request.update)
         rows = dry_rows(self._service, request.rows)
-        _table(plans.resolve(whole, steps, find))
+        _table(rows_of(whole, steps, find))
 
         def grow(table: PrivateTable, told: Callable[[int, int], None]) -> Released:
-            asked = _table(plans.resolve(table, steps, find))
+            asked = _table(rows_of(table, steps, find))
             if forest is None:
                 return learner.fit(asked, request.epsilon, told)
             if not isinstance(learner, RandomTrees) or not isinstance(forest, Forest):
@@ -264,7 +265,7 @@ class Jobs:
             thread.join(max(0, end - time.monotonic()))
 
 
-def _table(asked: plans.Rows) -> PrivateTable:
+def _table(asked: Rows) -> PrivateTable:
     if not isinstance(asked, PrivateTable):
         raise PlanError("a model is learned from a table or from one part, not from a partition.")
     return asked

@@ -74,9 +74,9 @@ def _document(
     for member in fields(form):
         default = ... if member.default is MISSING else member.default
         members[member.name] = (_checked(hints[member.name]), default)
-    return create_model(
-        form.__name__, __base__=base, __module__=__name__, __doc__=form.__doc__, **members
-    )
+    model = create_model(form.__name__, __base__=base, __module__=__name__, **members)
+    model.__doc__ = form.__doc__
+    return model
 
 
 def _checked(hint: Any) -> Any:

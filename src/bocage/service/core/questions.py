@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,9 @@ from bocage.errors import LedgerError, PlanError, RequestConflict, RequestReused
 from bocage.model import Released, from_dict
 from bocage.model.export.json import parse
 from bocage.plan.documents import MOST_STEPS, HandleStep
-from bocage.private import Answer, Kind, PrivatePartition
-from bocage.service.core import documents as wire
-from bocage.service.core import plans
+from bocage.private import Answer, Kind, PrivatePartition, PrivateTable
+from bocage.private.steps import FindModel, Rows, follow
+from bocage.service.core import documents
 from bocage.service.core.accounts import Admission, Answered
 from bocage.service.core.errors import shielded
 
@@ -25,7 +26,7 @@ def query(
     service: Service,
     analyst: str,
     table: str,
-    request: wire.QueryRequest,
+    request: documents.QueryRequest,
     key: str | None,
     *,
     grant: str | None = None,
@@ -45,16 +46,16 @@ def query(
     find = finder(service, analyst)
     if request.mode == "preview":
         priced = private.preview(rows=request.rows)
-        return plans.ask(plans.resolve(priced, steps, find), request.ask, fresh=request.fresh)
+        return _answer(rows_of(priced, steps, find), request)
     with private.dry_run(rows=dry_rows(service, request.rows)) as made_up:
-        return plans.ask(plans.resolve(made_up, steps, find), request.ask, fresh=request.fresh)
+        return _answer(rows_of(made_up, steps, find), request)
 
 
 def _release(
     service: Service,
     analyst: str,
     table: str,
-    request: wire.QueryRequest,
+    request: documents.QueryRequest,
     key: str | None,
     *,
     grant: str | None,
@@ -67,10 +68,10 @@ def _release(
     if key is not None:
         service.records.bind(analyst, key, digest)
     steps = expand(service, analyst, table, request.plan)
-    rows = plans.resolve(private, steps, finder(service, analyst))
+    rows = rows_of(private, steps, finder(service, analyst))
     with shielded(admission):
         try:
-            answer = plans.ask(rows, request.ask, fresh=request.fresh)
+            answer = _answer(rows, request)
             left = answer.remaining
         except Answered:
             left = str(account.remaining())
@@ -80,6 +81,13 @@ def _release(
             answer = Answer.from_json(admission.kept).as_kind(Kind.RELEASE, remaining=left)
     if answer.kind is Kind.STORED and key is not None:
         answer = _as_paid(service, answer, key)
+    return answer
+
+
+def _answer(rows: Rows, request: documents.QueryRequest) -> Answer:
+    """Ask what is asked, by the method that it is called after."""
+    ask = getattr(rows, request.ask.kind)
+    answer: Answer = ask(**request.ask.arguments, fresh=request.fresh)
     return answer
 
 
@@ -108,52 +116,61 @@ def conflict_of(error: LedgerError) -> Exception:
 
 
 def balance(
-    service: Service, analyst: str, table: str, request: wire.BalanceRequest
-) -> wire.BalanceDocument:
+    service: Service, analyst: str, table: str, request: documents.BalanceRequest
+) -> documents.BalanceDocument:
     """The account of a table or one of its parts."""
     private, _ = service.tables.asked_by(analyst, table)
     steps = expand(service, analyst, table, request.plan)
-    rows = plans.resolve(private, steps, finder(service, analyst))
+    rows = rows_of(private, steps, finder(service, analyst))
     if isinstance(rows, PrivatePartition):
         raise PlanError("a partition has no account of its own; each of its parts has.")
-    return wire.BalanceDocument(spent=str(rows.spent()), remaining=str(rows.remaining()))
+    return documents.BalanceDocument(spent=str(rows.spent()), remaining=str(rows.remaining()))
 
 
 def keep_partition(
-    service: Service, analyst: str, table: str, request: wire.PartitionRequest
-) -> wire.PartitionDocument:
+    service: Service, analyst: str, table: str, request: documents.PartitionRequest
+) -> documents.PartitionDocument:
     """Keep a plan that ends in a partition. It costs nothing and lasts."""
     steps = expand(service, analyst, table, request.plan)
     keys = partition_keys(service, analyst, table, steps)
     most = service.settings.handles_per_analyst
     plan = [step.model_dump(exclude_none=True) for step in steps]
     handle = service.records.keep_handle(analyst, table, plan, most)
-    return wire.PartitionDocument(handle=handle.id, table=table, plan=list(steps), keys=keys)
+    return documents.PartitionDocument(handle=handle.id, table=table, plan=list(steps), keys=keys)
 
 
-def partition_keys(service: Service, analyst: str, table: str, steps: list[wire.Step]) -> list[str]:
+def partition_keys(
+    service: Service, analyst: str, table: str, steps: list[documents.Step]
+) -> list[str]:
     private, _ = service.tables.asked_by(analyst, table)
-    rows = plans.resolve(private, steps, finder(service, analyst))
+    rows = rows_of(private, steps, finder(service, analyst))
     if not isinstance(rows, PrivatePartition):
         raise PlanError("the plan of a kept partition ends in a partition.")
     return list(rows.keys())
 
 
-def expand(service: Service, analyst: str, table: str, steps: list[wire.Step]) -> list[wire.Step]:
+def expand(
+    service: Service, analyst: str, table: str, steps: list[documents.Step]
+) -> list[documents.Step]:
     """The steps with a kept partition written out, if they begin with one."""
     if not steps or not isinstance(first := steps[0].form, HandleStep):
         return steps
     kept = service.records.handle(analyst, first.handle)
     if kept.table != table:
         raise PlanError("the partition was kept for another table.")
-    stored = wire.PartitionRequest.model_validate({"plan": kept.plan}).plan
+    stored = documents.PartitionRequest.model_validate({"plan": kept.plan}).plan
     expanded = [*stored, *steps[1:]]
     if len(expanded) > MOST_STEPS:
         raise PlanError(f"a plan has at most {MOST_STEPS} steps.")
     return expanded
 
 
-def finder(service: Service, analyst: str) -> plans.FindModel:
+def rows_of(table: PrivateTable, steps: Sequence[documents.Step], find_model: FindModel) -> Rows:
+    """Walk the steps of a plan. No row is touched."""
+    return follow(table, (step.form for step in steps), find_model)
+
+
+def finder(service: Service, analyst: str) -> FindModel:
     def find(model: str) -> Released:
         return load_model(service, analyst, model)
 
@@ -174,7 +191,7 @@ def dry_rows(service: Service, asked: int | None) -> int:
     return asked or min(1000, most)
 
 
-def digest_of(table: str, request: wire.Document) -> str:
+def digest_of(table: str, request: documents.Document) -> str:
     """What a request is, for its idempotency key."""
     return _digest(type(request).__name__, table, request.written)
 

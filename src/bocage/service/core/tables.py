@@ -124,11 +124,6 @@ class Tables:
         table = opened[1].analyst(analyst, through=through)
         return table, watched[0]
 
-    def at_hand(self, name: str) -> bool:
-        """Whether a table is counted in no time."""
-        opened = self._open.get(name)
-        return opened is not None and opened[1].at_hand
-
     def is_ready(self, name: str) -> bool:
         return name in self._open
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from bocage._version import __version__
 from bocage.errors import BocageError, Unavailable
-from bocage.frontier import Chart, Grid, Place, candidates, survey
+from bocage.frontier import Chart, Grid, Place, benchmark, candidates
 from bocage.schema import Schema
 
 _NAME = "bocage-map"  # of the process
@@ -81,7 +81,7 @@ def _work(home: Path, schema: Schema) -> None:
         _tell(progress, last, os.getpid())
 
     try:
-        drawn = survey(schema, grid_of(schema), cache=chart.parent, jobs=1, progress=told)
+        drawn = benchmark(schema, grid_of(schema), cache=chart.parent, jobs=1, progress=told)
     except Exception as error:  # noqa: BLE001 - the page that waits has to hear of it
         told_why = str(error) if isinstance(error, BocageError) else type(error).__name__
         problem = f"The map could not be drawn: {told_why}"

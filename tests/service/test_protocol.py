@@ -1,4 +1,4 @@
-"""Answers do not wait for acknowledgements, and connections come to all workers alike."""
+"""Answers do not wait for acknowledgements, and a connection costs no more than it may."""
 
 from __future__ import annotations
 
@@ -6,78 +6,60 @@ import asyncio
 import gc
 import logging
 import socket
+import ssl
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
 
+import httpx
 import pytest
+import uvicorn
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 from running import Inside, Made, bearer, count
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+from uvicorn.server import ServerState
 
 from bocage.service import protocol
-from bocage.service.protocol import LONGEST_HEAD, FairLoop, PromptProtocol, _Together
+from bocage.service.protocol import LONGEST_HEAD, Guard, new_event_loop
 from bocage.service.server import PlainFormatter
 
 
-class Transport:
-    """As much of a transport as a new connection looks at."""
-
-    def __init__(self, line):
-        self._line = line
-
-    def get_extra_info(self, name):
-        return self._line if name == "socket" else None
-
-
-def test_a_connection_on_a_shared_socket_sends_at_once(monkeypatch):
-    monkeypatch.setattr(HttpToolsProtocol, "connection_made", lambda self, transport: None)
-    monkeypatch.setattr(PromptProtocol, "_await_head", lambda self: None)
-    with socket.socket(socket.AF_INET) as line:  # as uvicorn makes it for its workers: protocol 0
-        assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0
-        PromptProtocol.connection_made(PromptProtocol.__new__(PromptProtocol), Transport(line))
-        assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
-
-
-class Written:
-    """A transport that notes what is written when."""
-
-    def __init__(self):
-        self.found = []
-
-    def write(self, data):
-        self.found.append(data)
-
-    def close(self):
-        self.found.append("closed")
-
-
-def written(*steps):
-    """What leaves in one piece: a step writes, ends a turn of the loop ("turn") or closes."""
+def test_a_connection_on_a_shared_socket_sends_at_once():
+    """A socket as uvicorn makes it for its workers does not say that it is TCP."""
+    config = uvicorn.Config(lambda: None)
 
     async def main():
-        line = Written()
-        together = _Together(line)
-        for step in steps:
-            if step == "turn":
-                await asyncio.sleep(0)
-            elif step == "close":
-                together.close()
-            else:
-                together.write(step)
-        return line.found
+        made = asyncio.get_running_loop().create_future()
+
+        class Noted(Guard):
+            def connection_made(self, transport):
+                super().connection_made(transport)
+                made.set_result(transport)
+
+        def guard():
+            return Noted(app_state={}, config=config, server_state=ServerState())
+
+        shared = socket.socket(socket.AF_INET)
+        shared.bind(("127.0.0.1", 0))
+        server = await asyncio.get_running_loop().create_server(guard, sock=shared)
+        with socket.create_connection(shared.getsockname()):
+            transport = await made
+            line = transport.get_extra_info("socket")
+            assert line.proto == 0
+            found = line.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            transport.abort()
+            await asyncio.sleep(0.05)
+        server.close()
+        return found
 
     with ThreadPoolExecutor(1) as pool:  # this thread may have an event loop already: a browser's
-        return pool.submit(lambda: asyncio.run(main())).result()
-
-
-def test_the_head_of_an_answer_leaves_with_its_body():
-    head, body = b"HTTP/1.1 200 OK\r\n\r\n", b"42"
-    assert written(head, body, "turn") == [head + body]
-    assert written(head, body, b"43", "turn") == [head + body, b"43"]
-    assert written(head, "turn", body) == [head, body]  # a body that is not there yet
-    assert written(head, "close") == [head, "closed"]
-    assert written(head, body, "close", "turn") == [head + body, "closed"]
-    assert written(head, head, body, "turn", "turn") == [head + head, body]
+        assert pool.submit(lambda: asyncio.run(main())).result() != 0
 
 
 class Closing(asyncio.Protocol):
@@ -108,7 +90,7 @@ def test_of_connections_that_come_at_once_some_are_left_for_other_workers():
         assert 12 <= left < 16
 
     def run():
-        with asyncio.Runner(loop_factory=FairLoop) as runner:
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
             runner.run(main())
 
     with ThreadPoolExecutor(1) as pool:  # this thread may have an event loop already: a browser's
@@ -135,7 +117,7 @@ def said(service, *pieces: bytes) -> bytes:
 
 @pytest.fixture(scope="module")
 def owned(tmp_path_factory):
-    return Made(tmp_path_factory.mktemp("prompt") / "owner")
+    return Made(tmp_path_factory.mktemp("protocol") / "owner")
 
 
 @pytest.fixture(scope="module")
@@ -259,3 +241,51 @@ def test_a_line_of_the_log_has_the_time_that_logging_itself_writes(monkeypatch):
         record = logging.makeLogRecord({"msg": "hedge %d", "args": (7,), "created": created})
         record.msecs = int(1000 * (created % 1))
         assert plain.format(record) == usual.format(record)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """Files of a certificate of this machine and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False
+        )
+        .sign(key, SHA256())
+    )
+    folder = tmp_path_factory.mktemp("tls")
+    (folder / "certificate.pem").write_bytes(made.public_bytes(Encoding.PEM))
+    (folder / "key.pem").write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
+    return folder / "certificate.pem", folder / "key.pem"
+
+
+def test_who_begins_no_handshake_is_hung_up_on_and_others_are_served(
+    owned, certificate, monkeypatch
+):
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.5)
+    file, key = map(str, certificate)
+    inside = Inside(owned.opened(), ssl_certfile=file, ssl_keyfile=key)
+    port = inside.client.base_url.port
+    trusted = ssl.create_default_context(cafile=file)
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as silent:
+        began = time.monotonic()
+        with httpx.Client(base_url=f"https://127.0.0.1:{port}", verify=trusted) as client:
+            ann = bearer(owned.analyst("tls"))
+            for _ in range(2):
+                reply = client.post("/v1/tables/people/query", json=count("0.1"), headers=ann)
+                assert reply.status_code == 200
+        with trusted.wrap_socket(
+            socket.create_connection(("127.0.0.1", port), timeout=20), server_hostname="127.0.0.1"
+        ) as line:
+            line.sendall(b"nonsense\r\n\r\n")
+            assert line.recv(100).startswith(b"HTTP/1.1 400")
+        assert silent.recv(1) == b""
+        assert time.monotonic() - began < 10
+    inside.stop()
