@@ -58,10 +58,10 @@ def checked(document: Any, form: str, version: int, keys: set[str]) -> dict[str,
     """The document, if it is an object of this format and version with exactly these keys."""
     if not isinstance(document, dict) or document.get("format") != form:
         raise SurveyError(f'it is no file of the format "{form}".')
-    known = document.get("version")
-    if known != version or isinstance(known, bool):
+    given = document.get("version")
+    if given != version or isinstance(given, bool):
         raise SurveyError(
-            f"it has format version {short(known)}; this program reads version {version}."
+            f"it has format version {short(given)}; this program reads version {version}."
         )
     for key in sorted(keys - set(document)):
         raise SurveyError(f'"{key}" is missing.')
