@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from bocage import errors
 from bocage.errors import BocageError, EngineError
 from bocage.service.core import documents
-from bocage.service.core.accounts import Admission
 from bocage.service.core.limits import Limited
 from bocage.service.core.strict_json import Refused
 
@@ -101,27 +98,6 @@ def code_of(kind: type[BaseException]) -> str:
     """The name of the public class in snake case."""
     public = next(one for one in kind.__mro__ if one.__module__ == errors.__name__)
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", public.__name__).lower()
-
-
-@contextmanager
-def shielded(admission: Admission) -> Iterator[None]:
-    """After the charge, let one opaque error out and nothing else."""
-    try:
-        yield
-    except Exception as error:
-        if admission.entry is None:
-            raise
-        _LOG.error(
-            "entry %d was charged, then %s %s",
-            admission.entry,
-            type(error).__name__,
-            place_of(error),
-        )
-        failed = True
-    else:
-        failed = False
-    if failed:  # raised out here, so that neither the cause nor its frames go along
-        raise AFTER_CHARGE.with_traceback(None)
 
 
 def place_of(error: BaseException) -> str:

@@ -15,13 +15,13 @@ from bocage.errors import NotFound, PlanError, RefusedVariant, ScopeClosed
 from bocage.learners import Learner, RandomTrees
 from bocage.model import Forest, Released
 from bocage.private import PrivateTable
-from bocage.service.core import documents, errors, keys, plans
+from bocage.service.core import documents, errors, plans
 from bocage.service.core.accounts import Admission
 from bocage.service.core.analyst_store import Job, Kept
 from bocage.service.core.learning import make_learner, plan_of
 from bocage.service.core.limits import Limited, padding
 from bocage.service.core.questions import digest_of, dry_rows, expand, finder
-from bocage.service.core.registry import now
+from bocage.service.core.registry import new_id, now
 
 if TYPE_CHECKING:
     from bocage.service.core.service import Service
@@ -92,7 +92,7 @@ class Jobs:
                 remaining=str(left),
                 note="more than is left: would be refused" if plan.budget > left else "",
             )
-        name = keys.new_id()
+        name = new_id()
         if key is not None:
             name = self._service.records.bind(analyst, key, digest_of(table, request), name)
             try:
@@ -191,7 +191,7 @@ class Jobs:
         document = model.to_dict()
         job = work.job
         kept = Kept(
-            id=keys.new_id(),
+            id=new_id(),
             analyst=job.analyst,
             table=job.table,
             learner=job.learner,

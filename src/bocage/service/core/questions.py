@@ -13,8 +13,7 @@ from bocage.model.export.json import parse
 from bocage.private import Answer, Kind, PrivatePartition
 from bocage.service.core import documents as wire
 from bocage.service.core import plans
-from bocage.service.core.accounts import Admission, Answered
-from bocage.service.core.errors import shielded
+from bocage.service.core.accounts import Admission, Answered, shielded
 
 if TYPE_CHECKING:
     from bocage.service.core.service import Service
