@@ -92,8 +92,10 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
 
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for these
-    found = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
-    return _response(422, RequestInvalid(_printable("; ".join(found))[:1000]))
+    problems = [
+        f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:5]
+    ]
+    return _response(422, RequestInvalid(_printable("; ".join(problems))[:1000]))
 
 
 async def _http(request: Request, error: Exception) -> Response:

@@ -86,12 +86,12 @@ class Records:
         text = json.dumps(plan, sort_keys=True)
         digest = key_digest(text)
         with self._store.write() as run:
-            found = run(
+            stored = run(
                 'SELECT id FROM handles WHERE analyst = ? AND "table" = ? AND digest = ?',
                 *(analyst, table, digest),
             )
-            if found:
-                return Handle(found[0][0], table, plan)
+            if stored:
+                return Handle(stored[0][0], table, plan)
             ((number,),) = run("SELECT count(*) FROM handles WHERE analyst = ?", analyst)
             if number >= most:
                 raise ServiceError(f"an analyst may keep {most} partitions: use the kept ones.")

@@ -138,12 +138,12 @@ class Owner:
     def accounts(self, analyst: str) -> list[Account]:
         """What an analyst has of each table."""
         known = {table.name: table.scope for table in self.registry.tables()}
-        found = []
+        accounts = []
         for table, state in self.registry.grants(analyst).items():
             if table in known:
                 scope = Scope.table(known[table]).analyst(analyst)
-                found.append(Account(table, state, self.ledger.balance(scope)))
-        return found
+                accounts.append(Account(table, state, self.ledger.balance(scope)))
+        return accounts
 
     def close(self) -> None:
         self.registry.close()

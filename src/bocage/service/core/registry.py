@@ -157,15 +157,15 @@ class Registry:
             "SELECT digest, name, state, added, rotated FROM analysts WHERE prefix = ?",
             digest[:PREFIX_DIGITS],
         )
-        found = matching(digest, [row[0] for row in rows])
-        return next((Analyst(*row[1:]) for row in rows if row[0] == found), None)
+        match = matching(digest, [row[0] for row in rows])
+        return next((Analyst(*row[1:]) for row in rows if row[0] == match), None)
 
     def caller(self, digest: str, table: str | None) -> Caller | None:
         """Whose key has this hash, as `authenticate`; and the grant of a table, in the same look."""
         prefix = digest[:PREFIX_DIGITS]
         rows = self._store.look(_CALLER, table, prefix)
-        found = matching(digest, [row[0] for row in rows])
-        return next((Caller(*row[1:]) for row in rows if row[0] == found), None)
+        match = matching(digest, [row[0] for row in rows])
+        return next((Caller(*row[1:]) for row in rows if row[0] == match), None)
 
     def require_key(self, name: str, digest: str) -> None:
         """Refuse a key that was the analyst's and is no more."""

@@ -47,11 +47,11 @@ class Sessions:
                 "SELECT digest, name, state FROM analysts WHERE prefix = ?",
                 digest[:PREFIX_DIGITS],
             )
-        found = matching(digest, [row[0] for row in (*owners, *analysts)])
-        if found is None:
+        match = matching(digest, [row[0] for row in (*owners, *analysts)])
+        if match is None:
             return None
-        name = next((row[1] for row in analysts if row[0] == found and row[2] == "open"), None)
-        if name is None and found not in [row[0] for row in owners]:
+        name = next((row[1] for row in analysts if row[0] == match and row[2] == "open"), None)
+        if name is None and match not in [row[0] for row in owners]:
             return None
         role = "owner" if name is None else "analyst"
         token = secrets.token_hex(32)

@@ -139,8 +139,8 @@ class Surveys:
 
     def tree(self, survey: str) -> Tree | None:
         body = self.model(survey)
-        found = None if body is None else from_dict(parse(body))
-        return found if isinstance(found, Tree) else None
+        model = None if body is None else from_dict(parse(body))
+        return model if isinstance(model, Tree) else None
 
     def publish(self, survey: str) -> None:
         """Let participants have the model, to be applied on their own machines."""

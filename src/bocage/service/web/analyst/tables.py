@@ -80,8 +80,8 @@ def _columns(table: documents.TableDocument) -> dict[str, Any]:
     columns = [*schema["attributes"], *([schema["target"]] if schema.get("target") else [])]
     return {
         "columns": columns,
-        "numeric": [one["name"] for one in columns if one["type"] == "numeric"],
-        "names": [one["name"] for one in columns],
+        "numeric": [column["name"] for column in columns if column["type"] == "numeric"],
+        "names": [column["name"] for column in columns],
         "label": (schema.get("target") or {}).get("name", ""),
     }
 
@@ -149,8 +149,8 @@ def _parameter(
 
 
 def _choices(one: documents.ParameterDocument, schema: Schema, written: str) -> tuple[str, ...]:
-    if found := re.findall(r"'([^']*)'", one.type):
-        return tuple(word for word in found if word not in _REFUSED)
+    if words := re.findall(r"'([^']*)'", one.type):
+        return tuple(word for word in words if word not in _REFUSED)
     if one.name == "criterion":
         return tuple(CRITERIA)
     if one.name == "selection":
@@ -163,11 +163,11 @@ def _choices(one: documents.ParameterDocument, schema: Schema, written: str) -> 
 def _hints(doc: str) -> dict[str, str]:
     """What a docstring says about each parameter, as plain sentences."""
     section = re.search(r"Parameters\n-+\n(.*?)(?=\n\n\w|\Z)", doc, re.DOTALL)
-    found: dict[str, str] = {}
+    hints: dict[str, str] = {}
     for names, text in re.findall(
         r"^(\S.*)\n((?:    .*\n?|\n)+)", section[1] if section else "", re.MULTILINE
     ):
         words = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"\1", " ".join(text.split()))
         for name in names.split(","):
-            found[name.strip()] = words
-    return found
+            hints[name.strip()] = words
+    return hints

@@ -146,9 +146,9 @@ async def table(request: Request, service: Served, name: str, new: int = 0) -> R
         )
         return {"view": _view(service, registered), "people": people, "lines": told}
 
-    found = await to_thread.run_sync(look)
-    everybody = [one.name for one in service.registry.analysts() if one.state == "open"]
-    context = {**found, "everybody": everybody, "now": time.time(), "new": bool(new)}
+    looked_up = await to_thread.run_sync(look)
+    everybody = [analyst.name for analyst in service.registry.analysts() if analyst.state == "open"]
+    context = {**looked_up, "everybody": everybody, "now": time.time(), "new": bool(new)}
     return await render(request, "owner/table.html", **context)
 
 
