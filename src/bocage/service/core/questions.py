@@ -17,6 +17,10 @@ from bocage.private.steps import FindModel, Rows, follow
 from bocage.service.core import documents
 from bocage.service.core.accounts import Admission, Answered
 from bocage.service.core.errors import shielded
+from bocage.private import Answer, Kind, PrivatePartition
+from bocage.service.core import documents as wire
+from bocage.service.core import plans
+from bocage.service.core.accounts import Admission, Answered, shielded
 
 if TYPE_CHECKING:
     from bocage.service.core.service import Service
