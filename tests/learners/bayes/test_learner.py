@@ -80,8 +80,8 @@ class Watched(LiveExecutor):
     counts: list[int] = field(default_factory=list)
     rates: list = field(default_factory=list)
 
-    def draw(self, query, place, account, finish):
-        answer = super().draw(query, place, account, finish)
+    def draw(self, query, place, payer):
+        answer = super().draw(query, place, payer)
         if isinstance(query, ConsistentCounts):  # a record has one label, whose noise this is
             labels = 1 if query.label is None else self.terms.schema[query.label].cells
             bodies = self.noise.bodies[-1]
