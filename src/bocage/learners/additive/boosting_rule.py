@@ -72,10 +72,10 @@ class Mends:
 
     def terms(self, drawn: Sequence[tuple[tuple[int, ...], IntArray]]) -> list[Term]:
         """What was drawn, tables of the same attributes added up."""
-        found: dict[tuple[int, ...], IntArray] = {}
+        tables: dict[tuple[int, ...], IntArray] = {}
         for places, scores in drawn:
-            found[places] = found[places] + scores if places in found else scores
-        return [self._term(*one) for one in sorted(found.items()) if one[1].any()]
+            tables[places] = tables[places] + scores if places in tables else scores
+        return [self._term(*table) for table in sorted(tables.items()) if table[1].any()]
 
     def _term(self, places: tuple[int, ...], scores: IntArray) -> Term:
         blocks = [self.blocks[i] for i in places]
