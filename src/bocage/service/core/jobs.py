@@ -16,15 +16,12 @@ from bocage.learners import Learner, RandomTrees
 from bocage.model import Forest, Released
 from bocage.private import PrivateTable
 from bocage.private.steps import Rows
-from bocage.service.core import documents, errors, keys
-from bocage.service.core import documents, errors, plans
+from bocage.service.core import documents, errors
 from bocage.service.core.accounts import Admission
 from bocage.service.core.analyst_store import Job, Kept
 from bocage.service.core.learning import make_learner, plan_of
 from bocage.service.core.limits import Limited, padding
 from bocage.service.core.questions import digest_of, dry_rows, expand, finder, rows_of
-from bocage.service.core.registry import now
-from bocage.service.core.questions import digest_of, dry_rows, expand, finder
 from bocage.service.core.registry import new_id, now
 
 if TYPE_CHECKING:
