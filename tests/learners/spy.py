@@ -17,7 +17,7 @@ from bocage.private.choose import Choose
 from bocage.private.criteria import Doubled
 from bocage.private.executor import LiveExecutor
 from bocage.private.joint.mixture import OneOf
-from bocage.private.joint.scorecard.sampler import DrawnPoints
+from bocage.private.joint.score.sampler import DrawnPoints
 from bocage.private.joint.temperature import UNITS, rates_of
 from bocage.private.joint.tree.sampler import DrawnTrees
 from bocage.private.objective.boosting import Mending

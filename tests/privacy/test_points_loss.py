@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bocage.learners import PointSystem, ReadableTree
-from bocage.private.joint.scorecard import sampler
+from bocage.private.joint.score import sampler
 from bocage.schema import Categorical, Schema
 from privacy.test_learners_loss import CLASS, EPSILON, NOMINAL, SLACK, scripts, worst_loss
 

@@ -16,7 +16,7 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Adjacency
 from bocage.plan import OUTSIDE, Branch, Cells, Cut
-from bocage.private.joint.scorecard.family import Sheet
+from bocage.private.joint.score.family import Sheet
 from bocage.private.query import Place
 from bocage.private.table import WHOLE
 from bocage.private.tables import consistent_counts

@@ -16,9 +16,9 @@ from bocage.private.choose import Candidate
 from bocage.private.joint.mixture import OneOf
 from bocage.private.joint.ordinal.family import Ladders
 from bocage.private.joint.ordinal.sampler import DrawnLadders
-from bocage.private.joint.scorecard.counts import ScoredCounts
-from bocage.private.joint.scorecard.family import Sheet, Systems
-from bocage.private.joint.scorecard.sampler import DrawnPoints
+from bocage.private.joint.score.counts import ScoredCounts
+from bocage.private.joint.score.family import Sheet, Systems
+from bocage.private.joint.score.sampler import DrawnPoints
 from bocage.private.joint.tree.sampler import DrawnTrees, off_by
 from bocage.private.objective.boosting import Mending
 from bocage.private.objective.fit import AdditiveFit

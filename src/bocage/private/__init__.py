@@ -6,7 +6,7 @@ from bocage.private.answer import Answer, Item, Kind
 from bocage.private.choose import Candidate
 from bocage.private.criteria import CRITERIA, Criterion, Doubled, criterion_named
 from bocage.private.joint.ordinal.family import Ladder, Ladders
-from bocage.private.joint.scorecard.family import Sheet, Systems
+from bocage.private.joint.score.family import Sheet, Systems
 from bocage.private.joint.tree.sampler import MOST_DEPTH
 from bocage.private.joint.tree.space import Drawn
 from bocage.private.level import Level

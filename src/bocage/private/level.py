@@ -22,9 +22,9 @@ from bocage.private.choose import Candidate, Choose, Mode
 from bocage.private.count import MOST_COUNTS, Count, Counts
 from bocage.private.criteria import Criterion, Gini, criterion_named
 from bocage.private.executor import LiveExecutor, digest
-from bocage.private.joint.scorecard.counts import ScoredCounts
-from bocage.private.joint.scorecard.family import Sheet, Systems
-from bocage.private.joint.scorecard.sampler import DrawnPoints
+from bocage.private.joint.score.counts import ScoredCounts
+from bocage.private.joint.score.family import Sheet, Systems
+from bocage.private.joint.score.sampler import DrawnPoints
 from bocage.private.objective.boosting import Mending
 from bocage.private.objective.fit import AdditiveFit
 from bocage.private.query import IntArray, Place, Query

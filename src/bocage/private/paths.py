@@ -23,8 +23,8 @@ from bocage.private.executor import LiveExecutor
 from bocage.private.joint.mixture import OneOf, Outcome
 from bocage.private.joint.ordinal.family import Ladders
 from bocage.private.joint.ordinal.sampler import DrawnLadders
-from bocage.private.joint.scorecard.family import Systems
-from bocage.private.joint.scorecard.sampler import DrawnPoints
+from bocage.private.joint.score.family import Systems
+from bocage.private.joint.score.sampler import DrawnPoints
 from bocage.private.joint.tree.sampler import DrawnTrees
 from bocage.private.joint.tree.space import Drawn
 from bocage.private.level import split_nodes

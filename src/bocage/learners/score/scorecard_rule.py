@@ -15,9 +15,9 @@ from bocage.learners.score.text import sheet_in_words
 from bocage.model import AdditiveModel, Certificate, Term
 from bocage.model.additive.model import UNIT
 from bocage.private import Block, IntArray, Level, Sheet, Systems
-from bocage.private.joint.scorecard.family import MOST_SUM
-from bocage.private.joint.scorecard.patterns import MOST, patterns_of, top_of
-from bocage.private.joint.scorecard.sampler import MOST_CELLS, MOST_SETS
+from bocage.private.joint.score.family import MOST_SUM
+from bocage.private.joint.score.patterns import MOST, patterns_of, top_of
+from bocage.private.joint.score.sampler import MOST_CELLS, MOST_SETS
 from bocage.schema import Attribute, Categorical, Schema
 
 CELLS = 4  # of a numeric attribute

@@ -17,8 +17,8 @@ from bocage.mechanisms import Noise, Walked
 from bocage.plan import Question
 from bocage.private.joint.ordinal.family import Ladder
 from bocage.private.joint.ordinal.sampler import DrawnLadders
-from bocage.private.joint.scorecard.family import Sheet
-from bocage.private.joint.scorecard.sampler import DrawnPoints
+from bocage.private.joint.score.family import Sheet
+from bocage.private.joint.score.sampler import DrawnPoints
 from bocage.private.joint.tree.sampler import DrawnTrees
 from bocage.private.joint.tree.space import Drawn
 from bocage.private.preconditions import check_whole

@@ -19,7 +19,7 @@ from bocage.private.joint.ordinal import sampler as module
 from bocage.private.joint.ordinal.family import climbs
 from bocage.private.joint.ordinal.sampler import DrawnLadders
 from bocage.private.query import Terms
-from private.joint.scorecard.test_sampler import (
+from private.joint.score.test_sampler import (
     BLOCKS,
     CELLS,
     Listening,

@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from itertools import combinations, combinations_with_replacement, pairwise
 from math import comb, prod
 
-from bocage.private.joint.scorecard.patterns import Points
+from bocage.private.joint.score.patterns import Points
 from bocage.private.terms import Block
 
 STAY = (3, 4)  # of the rungs one above another, about so many have the same label

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 
-from bocage.private.joint.scorecard.patterns import Points, patterns_of
+from bocage.private.joint.score.patterns import Points, patterns_of
 from bocage.private.terms import Block
 from bocage.schema import Schema
 
-WIDTH = 32  # of a line of counts, see `bocage.private.joint.scorecard.kernels`
+WIDTH = 32  # of a line of counts, see `bocage.private.joint.score.kernels`
 MOST_SUM = WIDTH - 2  # of points: loops have a constant length, and a column moves a line by 2
 
 

@@ -19,10 +19,10 @@ from bocage.mechanisms import Adjacency
 from bocage.private import Block, Candidate, Sheet, Systems
 from bocage.private.executor import LiveExecutor
 from bocage.private.joint.mixture import OneOf
-from bocage.private.joint.scorecard import sampler as module
-from bocage.private.joint.scorecard.patterns import MOST, patterns_of
-from bocage.private.joint.scorecard.sampler import DrawnPoints
-from bocage.private.joint.scorecard.space import Visited
+from bocage.private.joint.score import sampler as module
+from bocage.private.joint.score.patterns import MOST, patterns_of
+from bocage.private.joint.score.sampler import DrawnPoints
+from bocage.private.joint.score.space import Visited
 from bocage.private.joint.tree.sampler import DrawnTrees
 from bocage.private.joint.tree.space import Drawn
 from bocage.private.query import Terms

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from bocage.engine.codes.counting import workers
 from bocage.mechanisms import Walked
-from bocage.private.joint.scorecard import kernels
-from bocage.private.joint.scorecard.family import WIDTH, Family, Sheet
+from bocage.private.joint.score import kernels
+from bocage.private.joint.score.family import WIDTH, Family, Sheet
 
 if TYPE_CHECKING:
     from bocage.mechanisms import Steps

@@ -14,7 +14,7 @@ from bocage.errors import PlanError
 from bocage.mechanisms import Noise
 from bocage.plan import Question
 from bocage.private.count import MOST_COUNTS
-from bocage.private.joint.scorecard.family import Sheet
+from bocage.private.joint.score.family import Sheet
 from bocage.private.preconditions import check_whole
 from bocage.private.query import LAPLACE, Fit, IntArray, Place, Terms
 from bocage.private.transcript import Used

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from bocage.engine.codes.kernels import compiled
-from bocage.private.joint.scorecard.family import MOST_SUM, WIDTH
+from bocage.private.joint.score.family import MOST_SUM, WIDTH
 
 
 @compiled

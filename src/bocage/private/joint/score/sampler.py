@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from bocage.errors import PlanError
 from bocage.private.joint.sampler import DrawnOnce
-from bocage.private.joint.scorecard.family import MOST_SUM, Family, Sheet, Systems
-from bocage.private.joint.scorecard.patterns import top_of
+from bocage.private.joint.score.family import MOST_SUM, Family, Sheet, Systems
+from bocage.private.joint.score.patterns import top_of
 from bocage.private.preconditions import PRIOR
 from bocage.private.query import Place, Terms
 from bocage.private.terms import Block
 from bocage.schema import Schema
 
 if TYPE_CHECKING:
-    from bocage.private.joint.scorecard.space import Visited
+    from bocage.private.joint.score.space import Visited
 
 MOST_SETS = 2**18
 MOST_CELLS = 32  # of a column
@@ -33,7 +33,7 @@ class DrawnPoints(DrawnOnce[Sheet]):
     The score of a system is the number of rows that it predicts right. Before any row is seen, all numbers of
     columns up to the most are equally likely, and all systems of so many columns. A system of no column
     predicts one label. One of some columns has one of their patterns each, see
-    :func:`~bocage.private.joint.scorecard.patterns.patterns_of`, a threshold from 1 to the most points that one
+    :func:`~bocage.private.joint.score.patterns.patterns_of`, a threshold from 1 to the most points that one
     can have, and two labels in the order of the schema (patterns with points exchanged are there too).
 
     Privacy
@@ -88,6 +88,6 @@ class DrawnPoints(DrawnOnce[Sheet]):
         schema: Schema,
         rates: tuple[float, ...],
     ) -> Visited:
-        from bocage.private.joint.scorecard.space import Visited  # noqa: PLC0415 - a compiler
+        from bocage.private.joint.score.space import Visited  # noqa: PLC0415 - a compiler
 
         return Visited(self.family(schema), cells, labels, rates)
