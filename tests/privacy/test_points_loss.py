@@ -41,11 +41,11 @@ def test_points_drawn_with_their_rate_lose_epsilon_and_no_more():
 
 
 def test_points_drawn_with_twice_the_rate_are_caught(monkeypatch):
-    own = sampler.DrawnPoints.proposal
+    own = sampler.DrawnScores.proposal
 
     def hasty(self, read, terms):
         walk, rate, total = own(self, read, terms)
         return walk, 2 * rate, total
 
-    monkeypatch.setattr(sampler.DrawnPoints, "proposal", hasty)
+    monkeypatch.setattr(sampler.DrawnScores, "proposal", hasty)
     assert worst_loss(PointSystem(), ONE, most=1) > EPSILON + SLACK

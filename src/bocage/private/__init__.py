@@ -5,8 +5,13 @@ from bocage.plan.splits import Split
 from bocage.private.answer import Answer, Item, Kind
 from bocage.private.choose import Candidate
 from bocage.private.criteria import CRITERIA, Criterion, Doubled, criterion_named
-from bocage.private.joint.ordinal.family import Ladder, Ladders
-from bocage.private.joint.score.family import Sheet, Systems
+from bocage.private.joint.score.family import (
+    DrawnOrdinalScore,
+    DrawnScorecard,
+    OrdinalScores,
+    Scorecards,
+    Scores,
+)
 from bocage.private.joint.tree.sampler import MOST_DEPTH
 from bocage.private.joint.tree.space import Drawn
 from bocage.private.level import Level
@@ -30,21 +35,22 @@ __all__ = [
     "Criterion",
     "Doubled",
     "Drawn",
+    "DrawnOrdinalScore",
+    "DrawnScorecard",
     "EpsilonLike",
     "IntArray",
     "Item",
     "Kind",
-    "Ladder",
-    "Ladders",
     "Level",
+    "OrdinalScores",
     "Paths",
     "PrivatePartition",
     "PrivateTable",
     "ProtectedTable",
+    "Scorecards",
+    "Scores",
     "Selection",
-    "Sheet",
     "Split",
-    "Systems",
     "criterion_named",
     "fit_columns",
     "protect",

@@ -23,8 +23,8 @@ from bocage.private.count import MOST_COUNTS, Count, Counts
 from bocage.private.criteria import Criterion, Gini, criterion_named
 from bocage.private.executor import LiveExecutor, digest
 from bocage.private.joint.score.counts import ScoredCounts
-from bocage.private.joint.score.family import Sheet, Systems
-from bocage.private.joint.score.sampler import DrawnPoints
+from bocage.private.joint.score.family import DrawnScorecard, Scorecards
+from bocage.private.joint.score.sampler import DrawnScores
 from bocage.private.objective.boosting import Mending
 from bocage.private.objective.fit import AdditiveFit
 from bocage.private.query import IntArray, Place, Query
@@ -232,13 +232,13 @@ class Level:
         fit = Mending(model, tuple(blocks), columns, cells, tuple(each))
         return self._executor.fit(fit, self._place, self._account)
 
-    def points(self, systems: Systems, label: str, epsilon: Epsilon) -> Sheet:
-        """A point system, drawn at once; see :class:`DrawnPoints`."""
-        return self._executor.fit(DrawnPoints(label, epsilon, systems), self._place, self._account)
+    def points(self, scores: Scorecards, label: str, epsilon: Epsilon) -> DrawnScorecard:
+        """A scorecard, drawn at once; see :class:`DrawnScores`."""
+        return self._executor.fit(DrawnScores(label, epsilon, scores), self._place, self._account)
 
-    def scored(self, sheet: Sheet, label: str, epsilon: Epsilon) -> IntArray:
+    def scored(self, card: DrawnScorecard, label: str, epsilon: Epsilon) -> IntArray:
         """Noisy counts of the rows by points and label; see :class:`ScoredCounts`."""
-        return self._executor.fit(ScoredCounts(sheet, label, epsilon), self._place, self._account)
+        return self._executor.fit(ScoredCounts(card, label, epsilon), self._place, self._account)
 
     def best(
         self,

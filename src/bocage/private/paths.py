@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,10 +21,8 @@ from bocage.private.count import MOST_COUNTS, Counts
 from bocage.private.criteria import Criterion, criterion_named
 from bocage.private.executor import LiveExecutor
 from bocage.private.joint.mixture import OneOf, Outcome
-from bocage.private.joint.ordinal.family import Ladders
-from bocage.private.joint.ordinal.sampler import DrawnLadders
-from bocage.private.joint.score.family import Systems
-from bocage.private.joint.score.sampler import DrawnPoints
+from bocage.private.joint.score.family import Scores
+from bocage.private.joint.score.sampler import DrawnScores
 from bocage.private.joint.tree.sampler import DrawnTrees
 from bocage.private.joint.tree.space import Drawn
 from bocage.private.level import split_nodes
@@ -133,19 +131,14 @@ class Paths:
         label: str,
         depth: int,
         room: int,
-        others: Sequence[Ladders | Systems],
+        others: Sequence[Scores[Any]],
         *,
         favor: int = 0,
     ) -> Outcome:
-        """A whole tree, or a ladder or point system, for all that the only cell has left; see `OneOf`."""
+        """A whole tree, or a score, for all that the only cell has left; see `OneOf`."""
         (epsilon,) = self.remaining()
         trees = DrawnTrees(self._place.cells, (tuple(among),), label, depth, (room,), (epsilon,))
-        fits = [
-            DrawnLadders(label, epsilon, other)
-            if isinstance(other, Ladders)
-            else DrawnPoints(label, epsilon, other)
-            for other in others
-        ]
+        fits = [DrawnScores(label, epsilon, scores) for scores in others]
         asked = np.array([epsilon.nano], np.int64)
         return self._fit(OneOf(trees, tuple(fits), favor), slice(0, 1), asked)
 

@@ -18,7 +18,7 @@ from bocage.learners.score import scorecard_rule
 from bocage.learners.score.scorecard_rule import OTHERS, SLOPE, model_of, systems_of
 from bocage.model import AdditiveModel
 from bocage.model.additive.model import UNIT
-from bocage.private import Block, Sheet, Systems
+from bocage.private import Block, DrawnScorecard, Scorecards
 from bocage.schema import Categorical, Numeric, Schema
 from models import certificate_of
 
@@ -60,7 +60,7 @@ def test_the_model_predicts_what_the_points_say(data):
     points = [tuple(data.draw(st.lists(st.integers(0, 2), min_size=b.size, max_size=b.size))) for b in chosen]  # fmt: skip
     low, high = sorted(data.draw(st.sampled_from([(0, 1), (0, 2), (1, 2)])))
     threshold = data.draw(st.integers(1, 6)) if chosen else 0
-    sheet = Sheet(
+    sheet = DrawnScorecard(
         tuple(zip(chosen, points, strict=True)), threshold, (low, high) if chosen else (high, high)
     )
     top = 1 + sum(max(own) for own in points)
@@ -82,7 +82,7 @@ def test_the_model_predicts_what_the_points_say(data):
 
 
 def test_a_system_is_told_in_words():
-    sheet = Sheet(((BLOCKS[1], (0, 1, 1)), (BLOCKS[2], (2, 2, 1, 0))), 1, (0, 2))
+    sheet = DrawnScorecard(((BLOCKS[1], (0, 1, 1)), (BLOCKS[2], (2, 2, 1, 0))), 1, (0, 2))
     model = model_of(SCHEMA, sheet, None, replace(certificate_of(SCHEMA), notes=("Before.",)))
     assert model.certificate.notes == (
         "Before.",
@@ -90,13 +90,13 @@ def test_a_system_is_told_in_words():
         "Points: 0 if b is p, 1 if b in q, r.",
         "Points: 2 if n < 10, 1 if 10 ≤ n < 50, 0 if n ≥ 50.",
     )
-    alone = model_of(SCHEMA, Sheet((), 0, (1, 1)), None, certificate_of(SCHEMA))
+    alone = model_of(SCHEMA, DrawnScorecard((), 0, (1, 1)), None, certificate_of(SCHEMA))
     assert alone.certificate.notes == ("One label for all rows: maybe.",)
 
 
 def test_a_point_is_worth_what_the_counts_say():
     """Rows with odds of 3 to 1 for each point more: their logarithm is near 1.1."""
-    sheet = Sheet(((BLOCKS[1], (0, 1, 2)),), 1, (0, 2))
+    sheet = DrawnScorecard(((BLOCKS[1], (0, 1, 2)),), 1, (0, 2))
     counts = np.array([[300, 0, 173], [173, 5, 300], [100, 0, 520]])
     model = model_of(SCHEMA, sheet, counts, certificate_of(SCHEMA))
     assert model.terms[0].scores[:, 2].tolist() == [0, 1218, 2436]  # the nearest slope
@@ -135,7 +135,7 @@ def test_how_many_attributes_give_points_follows_from_public_numbers(monkeypatch
     def systems(rows, epsilon, chosen=names):
         return systems_of(BOARD, chosen, rows, epsilon, Spreads())
 
-    assert systems(1000, 1.0) == Systems(systems(9, 1.0).blocks, 5, rich=True)
+    assert systems(1000, 1.0) == Scorecards(systems(9, 1.0).blocks, 5, rich=True)
     assert not systems(25, 1.0).rich  # rich patterns are worth it with more records
     monkeypatch.setattr(scorecard_rule, "FEWEST", 1)
     assert [systems(rows, 0.1).most for rows in (1, 40, 80)] == [1, 2, 5]  # little data, few of use

@@ -21,8 +21,8 @@ from bocage.learners.score.ordinal_rule import ladders_of
 from bocage.learners.score.ordinal_tree import tree_of
 from bocage.learners.score.text import ladder_in_words
 from bocage.mechanisms import Adjacency
-from bocage.private import Block, Drawn, Ladder
-from bocage.private.joint.ordinal import sampler
+from bocage.private import Block, Drawn, DrawnOrdinalScore
+from bocage.private.joint.score import family, sampler
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE
 from bocage.schema import Categorical, Numeric, Schema
@@ -82,7 +82,7 @@ def test_the_tree_predicts_what_the_ladder_says(data):
         tuple(data.draw(st.lists(st.integers(0, 2), min_size=rungs, max_size=rungs)))
         for _ in range(1 if gate is None else gate.size)
     )
-    ladder = Ladder(gate, tuple(zip(chosen, points, strict=True)), labels)
+    ladder = DrawnOrdinalScore(gate, tuple(zip(chosen, points, strict=True)), labels)
     tree = tree_of(ladder, SCHEMA)
     lookups = {b.columns[0]: b.lookup(SCHEMA)[0] for b in BLOCKS}
     for a, b, n, m in product((0, 1), range(3), (0, 4, 5, 9, 10, 49, 50, 99), range(8)):
@@ -96,14 +96,14 @@ def test_the_tree_predicts_what_the_ladder_says(data):
 def test_a_tree_splits_only_where_something_differs():
     steep = ((BLOCKS[1], (0, 1, 3)), (BLOCKS[2], (0, 0, 1, 1)))
     labels = (0, 0, 0, 1, 1, 0, 0)
-    tree = tree_of(Ladder(BLOCKS[0], steep, (labels, labels)), SCHEMA)
+    tree = tree_of(DrawnOrdinalScore(BLOCKS[0], steep, (labels, labels)), SCHEMA)
     assert tree == Drawn(-1, ("b", None), (Drawn(0), Drawn(0), Drawn(1)))
-    other = tree_of(Ladder(BLOCKS[0], steep, (labels, (1,) * 7)), SCHEMA)
+    other = tree_of(DrawnOrdinalScore(BLOCKS[0], steep, (labels, (1,) * 7)), SCHEMA)
     assert other == Drawn(-1, ("a", None), (tree, Drawn(1)))
 
 
 def test_a_ladder_is_told_in_words():
-    ladder = Ladder(
+    ladder = DrawnOrdinalScore(
         BLOCKS[0],
         ((BLOCKS[1], (0, 1, 1)), (BLOCKS[2], (2, 2, 1, 0)), (BLOCKS[3], (0, 0, 0, 1))),
         ((0, 0, 1, 2, 2, 0, 0), (1,) * 7),
@@ -116,7 +116,7 @@ def test_a_ladder_is_told_in_words():
         "Where a is x: 0 to 1 points low, 2 points middle, 3 to 4 points high.",
         "Where a is y: 0 to 4 points middle.",
     ]
-    alone = Ladder(None, ((BLOCKS[1], (2, 1, 0)),), ((0, 1, 2),))
+    alone = DrawnOrdinalScore(None, ((BLOCKS[1], (2, 1, 0)),), ((0, 1, 2),))
     assert list(ladder_in_words(alone, SCHEMA))[1:] == [
         "Points: 2 if b is p, 1 if b is q, 0 if b is r.",
         "0 points low, 1 point middle, 2 points high.",
@@ -154,15 +154,15 @@ def test_how_many_attributes_climb_follows_from_public_numbers(monkeypatch):
 
 def test_what_the_rule_allows_is_never_refused_later():
     """A refusal would come when all is charged."""
-    assert ordinal_rule.WORK / ordinal_rule._frame_work(0, 1) < sampler.MOST_FRAMES
-    assert ordinal_rule.LEAVES <= sampler.MOST_LEAVES
+    assert ordinal_rule.WORK / ordinal_rule._frame_work(0, 1) < family.MOST_FRAMES
+    assert ordinal_rule.LEAVES <= family.MOST_LEAVES
     for count, cells in ((5, 5), (9, 4), (22, 12), (30, 2), (200, 2)):
         values = tuple(map(str, range(cells)))
         columns = tuple(Categorical(f"a{i}", values) for i in range(count))
         schema = Schema("t", columns, Categorical("y", ("0", "1")))
         names = tuple(column.name for column in columns)
         found = ladders_of(schema, names, 100, Epsilon.of(2), Spreads())
-        fit = sampler.DrawnLadders("y", Epsilon.of(2), found)
+        fit = sampler.DrawnScores("y", Epsilon.of(2), found)
         fit.check(Terms(schema, Adjacency.ADD_REMOVE), WHOLE)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import ceil, exp, log
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
@@ -33,12 +33,11 @@ from bocage.private import (
     Criterion,
     EpsilonLike,
     IntArray,
-    Ladders,
     Level,
     Paths,
     PrivateTable,
+    Scores,
     Selection,
-    Systems,
     capabilities,
     criterion_named,
 )
@@ -178,9 +177,9 @@ class ReadableTree(Learner):
 
     def _others(
         self, schema: Schema, rows: int, epsilon: Epsilon, spreads: Spreads
-    ) -> list[Ladders | Systems]:
+    ) -> list[Scores[Any]]:
         """What is drawn among beside trees, where all of a tree is drawn."""
-        names, found = self.check(schema), list[Ladders | Systems | None]()
+        names, found = self.check(schema), list[Scores[Any] | None]()
         if self.ladders:
             found.append(ladders_of(schema, names, rows, epsilon, spreads, leaves=self.leaves))
         if self.points and label_of(schema).cells <= POINTED:
@@ -245,8 +244,8 @@ class ReadableTree(Learner):
         progress(2, 3)
         notes = leaves.notes if isinstance(leaves, Crowns) else ()
         certificate = self.certificate(start, notes=notes)
-        if isinstance(leaves, Crowns) and leaves.sheet is not None:
-            model = pointed(start, leaves.sheet, leaves.spare, certificate)
+        if isinstance(leaves, Crowns) and leaves.card is not None:
+            model = pointed(start, leaves.card, leaves.spare, certificate)
             progress(3, 3)
             return self.certified(model, start)
         leaves.record(tree, parents)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, log, sqrt
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,7 +19,15 @@ from bocage.learners.score.text import ladder_in_words
 from bocage.model import Tree, TreeBuilder
 from bocage.model.bins import Cuts
 from bocage.model.tree.shape import MOST_ENTRIES, MOST_NODES
-from bocage.private import MOST_DEPTH, Drawn, Ladder, Ladders, Level, Paths, Sheet, Systems
+from bocage.private import (
+    MOST_DEPTH,
+    Drawn,
+    DrawnOrdinalScore,
+    DrawnScorecard,
+    Level,
+    Paths,
+    Scores,
+)
 from bocage.schema import Attribute, Categorical, Numeric, Schema
 
 WORK = 2**28  # visits of a row or of a leaf that a draw may take: less than a second
@@ -111,10 +119,10 @@ class Crowns:
     cuts: dict[str, Cuts]
     most: float  # leaves of the whole tree
     spare: Epsilon | None  # for counts of the leaves
-    others: Sequence[Ladders | Systems] = ()  # beside the trees that the root may grow
+    others: Sequence[Scores[Any]] = ()  # beside the trees that the root may grow
     favor: int = 0  # 2 to this power is by how much trees are likelier beforehand
-    sheet: Sheet | None = None  # the point system that was drawn instead of a tree
-    notes: tuple[str, ...] = ()  # what the certificate says about a ladder
+    card: DrawnScorecard | None = None  # what was drawn instead of a tree
+    notes: tuple[str, ...] = ()  # what the certificate says about an ordinal score
     left: int = field(init=False)  # nodes that fit into the model
 
     def __post_init__(self) -> None:
@@ -131,10 +139,10 @@ class Crowns:
             drawn = ended.trees(among, label, depth, room, ended.remaining())
         else:
             found = ended.one_of(among[0], label, depth, room[0], self.others, favor=self.favor)
-            if isinstance(found, Sheet):
-                self.sheet = found
+            if isinstance(found, DrawnScorecard):
+                self.card = found
                 return
-            if isinstance(found, Ladder):
+            if isinstance(found, DrawnOrdinalScore):
                 self.notes = tuple(ladder_in_words(found, schema))
                 found = tree_of(found, schema)
             drawn = [found]

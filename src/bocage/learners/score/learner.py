@@ -17,9 +17,9 @@ from bocage.learners.discretization import Spreads, count_spreads
 from bocage.learners.plan import Plan, Step
 from bocage.learners.score.scorecard_rule import CELLS, pointed, systems_of
 from bocage.model import AdditiveModel
-from bocage.private import EpsilonLike, PrivateTable, Systems, capabilities
+from bocage.private import EpsilonLike, PrivateTable, Scorecards, capabilities
 from bocage.private.capabilities import Capability
-from bocage.private.joint.score.sampler import MOST_CELLS
+from bocage.private.joint.score.family import MOST_CARD_CELLS
 from bocage.schema import Numeric, Schema
 
 SIZE, POINTS = "number of rows", "points, after numeric attributes are cut, and what they are worth"
@@ -43,7 +43,7 @@ class PointSystem(Learner):
     numeric attributes without labels, and 2 to 10 % each for one or two more rounds if there are uneven
     ones, which are cut by these; see :func:`~bocage.learners.discretization.count_spreads`. One exponential
     mechanism draws a system by how many rows it predicts right (monotone, range 1), see
-    :class:`~bocage.private.joint.score.sampler.DrawnPoints`. With 1000 records times epsilon or more, 5 % of what is
+    :class:`~bocage.private.joint.score.sampler.DrawnScores`. With 1000 records times epsilon or more, 5 % of what is
     left count the rows by points and label (discrete Laplace, sensitivity 1), for probabilities.
     Sequential composition of all of these.
     """
@@ -63,12 +63,12 @@ class PointSystem(Learner):
         )
         return Plan(self.name, budget, steps)
 
-    def systems(self, schema: Schema, rows: int, epsilon: float, spreads: Spreads) -> Systems:
+    def systems(self, schema: Schema, rows: int, epsilon: float, spreads: Spreads) -> Scorecards:
         """Those that are drawn among, or a refusal."""
         found = systems_of(schema, self.check(schema), rows, epsilon, spreads)
         if found is None:
             raise LearnerError(
-                f"{self.name} needs an attribute of 2 to {MOST_CELLS} values, or a numeric one."
+                f"{self.name} needs an attribute of 2 to {MOST_CARD_CELLS} values, or a numeric one."
             )
         return found
 

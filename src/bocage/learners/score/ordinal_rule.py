@@ -9,8 +9,8 @@ from bocage.epsilon import Epsilon
 from bocage.learners.base import label_of
 from bocage.learners.discretization import Spreads
 from bocage.learners.score.scorecard_rule import block_of
-from bocage.private import Ladders
-from bocage.private.joint.ordinal.sampler import MOST_SYSTEMS
+from bocage.private import OrdinalScores
+from bocage.private.joint.score.family import MOST_SYSTEMS
 from bocage.private.joint.temperature import rates_of
 from bocage.schema import Schema
 
@@ -29,8 +29,8 @@ def ladders_of(
     spreads: Spreads,
     *,
     leaves: int = LEAVES,
-) -> Ladders | None:
-    """Ladders of as many attributes and points as the work allows; None if it allows none.
+) -> OrdinalScores | None:
+    """OrdinalScores of as many attributes and points as the work allows; None if it allows none.
 
     As a tree, one of them has so many leaves at most.
     """
@@ -40,7 +40,7 @@ def ladders_of(
     for most, top in SIZES:
         if not 0 < _frames(len(blocks), most) * _frame_work(rows, most) <= WORK:
             continue
-        found = Ladders(blocks, most, top, min(leaves, LEAVES))
+        found = OrdinalScores(blocks, most, top, min(leaves, LEAVES))
         if found.kinds and _work(found, rows, labels, rates) <= WORK:
             return found
     return None
@@ -56,7 +56,7 @@ def _frame_work(rows: int, columns: int) -> int:
     return 50_000 + rows * (6 + 2 * columns)
 
 
-def _work(ladders: Ladders, rows: int, labels: int, rates: int) -> float:
+def _work(ladders: OrdinalScores, rows: int, labels: int, rates: int) -> float:
     """About the nanoseconds for all of them, or more than enough."""
     whole = 0.0
     for frame in (frame for frames in ladders.kinds for frame in frames):

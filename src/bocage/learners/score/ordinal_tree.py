@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from bocage.model.bins import starts_of
-from bocage.private import Block, Drawn, Ladder
+from bocage.private import Block, Drawn, DrawnOrdinalScore
 from bocage.schema import Categorical, Schema
 
 
-def tree_of(ladder: Ladder, schema: Schema) -> Drawn:
+def tree_of(ladder: DrawnOrdinalScore, schema: Schema) -> Drawn:
     """The tree that predicts what the ladder does: by its gate, then by the columns of most points."""
     columns = sorted(ladder.points, key=lambda one: -max(one[1]))
     ahead = [{0}]  # the points that the columns from one on may add, the last one first

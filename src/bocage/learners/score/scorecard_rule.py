@@ -14,10 +14,15 @@ from bocage.learners.discretization import Spreads
 from bocage.learners.score.text import sheet_in_words
 from bocage.model import AdditiveModel, Certificate, Term
 from bocage.model.additive.model import UNIT
-from bocage.private import Block, IntArray, Level, Sheet, Systems
-from bocage.private.joint.score.family import MOST_SUM
-from bocage.private.joint.score.patterns import MOST, patterns_of, top_of
-from bocage.private.joint.score.sampler import MOST_CELLS, MOST_SETS
+from bocage.private import Block, DrawnScorecard, IntArray, Level, Scorecards
+from bocage.private.joint.score.family import (
+    MOST,
+    MOST_CARD_CELLS,
+    MOST_SETS,
+    MOST_SUM,
+    patterns_of,
+    top_of,
+)
 from bocage.schema import Attribute, Categorical, Schema
 
 CELLS = 4  # of a numeric attribute
@@ -33,16 +38,16 @@ OTHERS = 4  # by how much the log-odds of labels that are never predicted are le
 
 def systems_of(
     schema: Schema, names: Sequence[str], rows: int, epsilon: float, spreads: Spreads
-) -> Systems | None:
-    """Systems of as many attributes as work and data allow, with rich patterns where so many may
+) -> Scorecards | None:
+    """Scorecards of as many attributes as work and data allow, with rich patterns where so many may
     have them; None if no attribute has few enough values."""
     blocks = tuple(block_of(schema[name], spreads) for name in names)
-    blocks = tuple(block for block in blocks if 1 < block.size <= MOST_CELLS)
+    blocks = tuple(block for block in blocks if 1 < block.size <= MOST_CARD_CELLS)
     if not blocks:
         return None
     rich, plain = (_Extent.of(schema, blocks, rows, epsilon, rich=rich) for rich in (True, False))
     most, fewer = plain.most(WORTH), rich.most(RICH)
-    return Systems(blocks, most, rich=fewer >= most)
+    return Scorecards(blocks, most, rich=fewer >= most)
 
 
 def block_of(column: Attribute, spreads: Spreads) -> Block:
@@ -109,7 +114,7 @@ class _Extent:
 
 
 def pointed(
-    level: Level, sheet: Sheet, spare: Epsilon | None, certificate: Certificate
+    level: Level, sheet: DrawnScorecard, spare: Epsilon | None, certificate: Certificate
 ) -> AdditiveModel:
     """The model of a released system; what is spare counts the rows by its points."""
     counts = None if spare is None else level.scored(sheet, label_of(level.schema).name, spare)
@@ -117,7 +122,7 @@ def pointed(
 
 
 def model_of(
-    schema: Schema, sheet: Sheet, counts: IntArray | None, certificate: Certificate
+    schema: Schema, sheet: DrawnScorecard, counts: IntArray | None, certificate: Certificate
 ) -> AdditiveModel:
     """The system as an additive model: it predicts the same, with log-odds that its counts tell.
 
@@ -143,7 +148,7 @@ def model_of(
     return AdditiveModel(schema, intercept, tuple(terms), replace(certificate, notes=notes))
 
 
-def _slope(sheet: Sheet, counts: IntArray | None) -> float:
+def _slope(sheet: DrawnScorecard, counts: IntArray | None) -> float:
     """What a point adds to the log-odds: as the counts of rows by points are likeliest."""
     if counts is None or not sheet.points:
         return SLOPE

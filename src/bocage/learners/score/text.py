@@ -8,11 +8,11 @@ from itertools import groupby, pairwise
 from bocage.learners.base import label_of
 from bocage.learners.score.ordinal_tree import edges
 from bocage.model.tree.paths import in_words
-from bocage.private import Block, Ladder, Sheet
+from bocage.private import Block, DrawnOrdinalScore, DrawnScorecard
 from bocage.schema import Schema
 
 
-def ladder_in_words(ladder: Ladder, schema: Schema) -> Iterator[str]:
+def ladder_in_words(ladder: DrawnOrdinalScore, schema: Schema) -> Iterator[str]:
     """How many points there are for what, and the label of each sum."""
     yield "The tree is a ladder: points add up, and their sum decides."
     yield from _columns(ladder.points, schema)
@@ -27,7 +27,7 @@ def ladder_in_words(ladder: Ladder, schema: Schema) -> Iterator[str]:
         yield f"{place}{', '.join(said)}."
 
 
-def sheet_in_words(sheet: Sheet, schema: Schema) -> Iterator[str]:
+def sheet_in_words(sheet: DrawnScorecard, schema: Schema) -> Iterator[str]:
     """How many points there are for what, and from how many on the label is another."""
     low, high = (label_of(schema).values[label] for label in sheet.labels)
     if not sheet.points:

@@ -1,1 +1,1 @@
-"""Scorecards: a few small whole points for each value, and a threshold."""
+"""Integer scores: a few whole points for the values of some columns, and a label for each sum of them."""

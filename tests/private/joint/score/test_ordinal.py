@@ -14,12 +14,20 @@ from hypothesis import strategies as st
 from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Adjacency
-from bocage.private import Block, Candidate, Drawn, Ladder, Ladders, Sheet, Systems
-from bocage.private.joint.ordinal import sampler as module
-from bocage.private.joint.ordinal.family import climbs
-from bocage.private.joint.ordinal.sampler import DrawnLadders
+from bocage.private import (
+    Block,
+    Candidate,
+    Drawn,
+    DrawnOrdinalScore,
+    DrawnScorecard,
+    OrdinalScores,
+    Scorecards,
+)
+from bocage.private.joint.score import family as module
+from bocage.private.joint.score.family import climbs
+from bocage.private.joint.score.sampler import DrawnScores
 from bocage.private.query import Terms
-from private.joint.score.test_sampler import (
+from private.joint.score.test_scorecard import (
     BLOCKS,
     CELLS,
     Listening,
@@ -33,7 +41,7 @@ from private.joint.tree.test_sampler import every_walk
 
 def proposal(records, labels, ladders, *, epsilon="0.75", adjacency=Adjacency.ADD_REMOVE):
     matrix = np.array(records, np.uint16).reshape(-1, 4).T
-    fit = DrawnLadders("label", Epsilon.of(epsilon), ladders)
+    fit = DrawnScores("label", Epsilon.of(epsilon), ladders)
     return fit.proposal(lambda: iter([matrix]), Terms(schema_of(labels), adjacency))
 
 
@@ -66,7 +74,10 @@ def every_ladder(labels, most, top):
                     for a, b in pairwise(own):
                         prior *= Fraction(3, 4) if a == b else Fraction(1, 4 * (labels - 1))
                 given = tuple((BLOCKS[i], own) for i, own in points)
-                yield Ladder(None if gate is None else BLOCKS[gate], given, chosen), prior
+                yield (
+                    DrawnOrdinalScore(None if gate is None else BLOCKS[gate], given, chosen),
+                    prior,
+                )
 
 
 def rising(cells, top, first):
@@ -76,10 +87,10 @@ def rising(cells, top, first):
 
 
 def test_points_climb_along_the_values_or_fall():
-    assert climbs(3, 2, both=False) == [(0, 0, 1), (0, 0, 2), (0, 1, 1), (0, 1, 2), (0, 2, 2)]
-    assert climbs(2, 1, both=True) == [(0, 1), (1, 0)]
+    assert climbs(3, 2)[:5] == [(0, 0, 1), (0, 0, 2), (0, 1, 1), (0, 1, 2), (0, 2, 2)]
+    assert climbs(2, 1) == [(0, 1), (1, 0)]
     for cells, top in product(range(2, 6), range(1, 4)):
-        assert sorted(climbs(cells, top, both=True)) == sorted(rising(cells, top, first=False))
+        assert sorted(climbs(cells, top)) == sorted(rising(cells, top, first=False))
 
 
 @pytest.mark.parametrize(("labels", "most", "top"), [(2, 1, 1), (2, 2, 1), (2, 1, 2), (3, 1, 1)])
@@ -87,7 +98,7 @@ def test_points_climb_along_the_values_or_fall():
 @given(seed=st.integers(0, 2**32), rows=st.integers(0, 12))
 def test_the_law_of_a_draw_is_prior_times_weight(labels, most, top, seed, rows):
     records = some(labels, seed, rows)
-    walk, rate, total = proposal(records, labels, Ladders(BLOCKS, most, top, 64))
+    walk, rate, total = proposal(records, labels, OrdinalScores(BLOCKS, most, top, 64))
     assert rate == Fraction(3, 4)
     expected = dict(every_ladder(labels, most, top))
     assert sum(expected.values()) == 1
@@ -104,7 +115,7 @@ def test_the_law_of_a_draw_is_prior_times_weight(labels, most, top, seed, rows):
 @pytest.mark.parametrize("epsilon", ["9", "40"])
 def test_weights_too_small_for_a_float_are_proposed_all_the_same(epsilon):
     records = [(a, 0, 0, a) for a in (0, 1)] * 100
-    walk, rate, total = proposal(records, 2, Ladders(BLOCKS, 1, 1, 64), epsilon=epsilon)
+    walk, rate, total = proposal(records, 2, OrdinalScores(BLOCKS, 1, 1, 64), epsilon=epsilon)
     found = list(every_walk(walk))
     for walked, chance in found:
         weight = log(Fraction(*walked.odds)) + float(rate) * walked.score
@@ -113,14 +124,14 @@ def test_weights_too_small_for_a_float_are_proposed_all_the_same(epsilon):
 
 
 def test_wide_frames_are_left_out():
-    ladders = Ladders(BLOCKS, 3, 1, 6)
+    ladders = OrdinalScores(BLOCKS, 3, 1, 6)
     sizes = [ladders.cells(frame) for kind in ladders.kinds for frame in kind]
     assert max(sizes) == 6
     assert len(sizes) == 3 + 6 + 3  # of 12 cells are all three columns together
 
 
 def law(records, labels, adjacency, factor):
-    ladders = Ladders(BLOCKS, 1, 1, 64)
+    ladders = OrdinalScores(BLOCKS, 1, 1, 64)
     walk, rate, _ = proposal(records, labels, ladders, epsilon="1.4", adjacency=adjacency)
     found = [(repr(w.outcome), log(Fraction(*w.odds)) + factor * float(rate) * w.score) for w, _ in every_walk(walk)]  # fmt: skip
     weights = np.array([weight for _, weight in sorted(found)])
@@ -145,11 +156,11 @@ def test_one_record_more_costs_epsilon_and_no_more(adjacency):
 def test_a_tree_a_ladder_or_points_are_drawn_as_one_of_all(favor):
     records, noise = some(2, 3, 9), Listening()
     paths = level_of(records, noise=noise).paths(Epsilon.of(1))
-    others = [Ladders(BLOCKS, 1, 1, 64), Systems(BLOCKS, 1)]
+    others = [OrdinalScores(BLOCKS, 1, 1, 64), Scorecards(BLOCKS, 1)]
     paths.one_of([Candidate("a"), Candidate("b")], "label", 1, 2, others, favor=favor)
     ((walk, rate, total),) = noise.proposals
     every = list(every_walk(walk))
-    for kind, share in ((Drawn, 2**favor), (Ladder, 1), (Sheet, 1)):
+    for kind, share in ((Drawn, 2**favor), (DrawnOrdinalScore, 1), (DrawnScorecard, 1)):
         own = [w for w, _ in every if isinstance(w.outcome, kind)]
         assert sum(Fraction(*w.odds) for w in own) == Fraction(share, 2**favor + 2)
     for walked, chance in every:
@@ -169,32 +180,39 @@ def test_what_cannot_be_drawn_is_refused_before_a_charge(monkeypatch):
             assert [str(left) for left in paths.remaining()] == ["1"]
 
     for ladders, words in (
-        (Ladders(twice, 1, 1, 64), "each once"),
-        (Ladders((Block(("label",), (2,), (2,)),), 1, 1, 64), "other than the label"),
-        (Ladders(wide, 1, 1, 64), "single columns"),
-        (Ladders(BLOCKS, 0, 1, 64), "a column and a point"),
-        (Ladders(BLOCKS, 1, 0, 64), "a column and a point"),
-        (Ladders(BLOCKS, 1, 1, 2**14), "8192 cells"),
-        (Ladders(BLOCKS, 1, 1, 1), "choices of columns"),
+        (OrdinalScores(twice, 1, 1, 64), "each once"),
+        (OrdinalScores((Block(("label",), (2,), (2,)),), 1, 1, 64), "other than the label"),
+        (OrdinalScores(wide, 1, 1, 64), "single columns"),
+        (OrdinalScores(BLOCKS, 0, 1, 64), "a column and a point"),
+        (OrdinalScores(BLOCKS, 1, 0, 64), "a column and a point"),
+        (OrdinalScores(BLOCKS, 1, 1, 2**14), "8192 cells"),
+        (OrdinalScores(BLOCKS, 1, 1, 1), "choices of columns"),
     ):
         with pytest.raises(PlanError, match=words):
             draw(ladders)
     with pytest.raises(PlanError, match="2 to 1024 labels, not 1"):
-        draw(Ladders(BLOCKS, 1, 1, 64), labels=1)
+        draw(OrdinalScores(BLOCKS, 1, 1, 64), labels=1)
     with pytest.raises(PlanError, match="before it is split"):
-        draw(Ladders(BLOCKS, 1, 1, 64), place=lambda all_: all_.split([("a", None)]).part([0])[0])
+        draw(
+            OrdinalScores(BLOCKS, 1, 1, 64),
+            place=lambda all_: all_.split([("a", None)]).part([0])[0],
+        )
     paths = level_of(some(2, 1, 20)).paths(Epsilon.of(1))
     for favor in (-1, 513):
         with pytest.raises(PlanError, match="favored by 0 to 512"):
-            paths.one_of([Candidate("a")], "label", 1, 2, [Ladders(BLOCKS, 1, 1, 64)], favor=favor)
+            paths.one_of(
+                [Candidate("a")], "label", 1, 2, [OrdinalScores(BLOCKS, 1, 1, 64)], favor=favor
+            )
     assert [str(left) for left in paths.remaining()] == ["1"]
     for name in ("MOST_FRAMES", "MOST_SYSTEMS"):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, 1)
             with pytest.raises(PlanError, match="choices of points"):
-                draw(Ladders(BLOCKS, 1, 2, 64))
+                draw(OrdinalScores(BLOCKS, 1, 2, 64))
 
 
 def test_replaced_records_get_half_the_rate():
-    rates = [proposal([], 2, Ladders(BLOCKS, 1, 1, 64), adjacency=one)[1] for one in Adjacency]
+    rates = [
+        proposal([], 2, OrdinalScores(BLOCKS, 1, 1, 64), adjacency=one)[1] for one in Adjacency
+    ]
     assert rates[0] == 2 * rates[1]

@@ -16,13 +16,13 @@ from bocage.engine.memory import MemoryEngine
 from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Adjacency
-from bocage.private import Block, Candidate, Sheet, Systems
+from bocage.private import Block, Candidate, DrawnScorecard, Scorecards
 from bocage.private.executor import LiveExecutor
 from bocage.private.joint.mixture import OneOf
-from bocage.private.joint.score import sampler as module
-from bocage.private.joint.score.patterns import MOST, patterns_of
-from bocage.private.joint.score.sampler import DrawnPoints
-from bocage.private.joint.score.space import Visited
+from bocage.private.joint.score import family as module
+from bocage.private.joint.score.family import MOST, patterns_of
+from bocage.private.joint.score.sampler import DrawnScores
+from bocage.private.joint.score.space import Space
 from bocage.private.joint.tree.sampler import DrawnTrees
 from bocage.private.joint.tree.space import Drawn
 from bocage.private.query import Terms
@@ -62,7 +62,9 @@ class Listening(SilentNoise):
 
     def walk(self, walk, rate, total):
         outcome = walk(self).outcome
-        if isinstance(outcome, Sheet | Drawn):  # else it was only asked whether there are walks
+        if isinstance(
+            outcome, DrawnScorecard | Drawn
+        ):  # else it was only asked whether there are walks
             self.proposals.append((walk, rate, total))
         return outcome
 
@@ -86,7 +88,7 @@ def draw(records, labels=2, *, most=3, rich=False, epsilon="1", adjacency=Adjace
     """What is drawn by the largest weights, and what was proposed."""
     noise = Listening()
     level = level_of(records, labels, adjacency, noise)
-    drawn = level.points(Systems(BLOCKS, most, rich), "label", Epsilon.of(epsilon))
+    drawn = level.points(Scorecards(BLOCKS, most, rich), "label", Epsilon.of(epsilon))
     return drawn, noise.proposals[0]
 
 
@@ -99,10 +101,10 @@ def every_system(schema, labels, most, *, rich):
     """All systems and their priors, listed apart from the code under test."""
     own = [patterns_of(schema[b.columns[0]], b.size, rich=rich) for b in BLOCKS]
     for label in range(labels):
-        yield Sheet((), 0, (label, label)), Fraction(1, (most + 1) * labels)
+        yield DrawnScorecard((), 0, (label, label)), Fraction(1, (most + 1) * labels)
     for size in range(1, most + 1):
         found = [
-            Sheet(
+            DrawnScorecard(
                 tuple((BLOCKS[i], p) for i, p in zip(which, chosen, strict=True)), threshold, pair
             )
             for which in combinations(range(3), size)
@@ -163,7 +165,7 @@ def test_rows_and_folded_counts_give_the_same(first, monkeypatch):
     """However many columns are added up by rows, the sums are the same."""
     records = some(3, 5, 40)
     _, (_, _, total) = draw(records, 3)
-    monkeypatch.setattr(Visited, "_first", lambda self, columns: min(first, len(columns) - 1))
+    monkeypatch.setattr(Space, "_first", lambda self, columns: min(first, len(columns) - 1))
     _, (walk, _, other) = draw(records, 3)
     assert other == pytest.approx(total, abs=1e-9)
     assert sum(exp(chance) for _, chance in every_walk(walk)) == pytest.approx(1, abs=1e-9)
@@ -205,7 +207,7 @@ def test_one_record_more_costs_epsilon_and_no_more(labels, adjacency):
 def either_of(records, labels=2, epsilon="1"):
     noise, epsilon = Listening(), Epsilon.of(epsilon)
     paths = level_of(records, labels, noise=noise).paths(epsilon)
-    drawn = paths.one_of([Candidate("a"), Candidate("b")], "label", 1, 2, [Systems(BLOCKS, 2)])
+    drawn = paths.one_of([Candidate("a"), Candidate("b")], "label", 1, 2, [Scorecards(BLOCKS, 2)])
     return drawn, noise.proposals[0]
 
 
@@ -215,7 +217,7 @@ def test_a_tree_or_points_are_drawn_as_one_of_all_of_both(labels):
     _, (walk, rate, total) = either_of(records, labels)
     _, (points, _, points_total) = draw(records, labels, most=2)
     every = list(every_walk(walk))
-    sheets = [w for w, _ in every if isinstance(w.outcome, Sheet)]
+    sheets = [w for w, _ in every if isinstance(w.outcome, DrawnScorecard)]
     assert len(sheets) == len(list(every_walk(points))) < len(every)
     assert sum(Fraction(*w.odds) for w in sheets) == Fraction(1, 2)
     assert sum(Fraction(*w.odds) for w, _ in every) == 1
@@ -229,15 +231,15 @@ def test_a_tree_or_points_are_drawn_as_one_of_all_of_both(labels):
 def test_what_only_a_tree_can_say_is_said_by_a_tree_and_a_sum_by_points():
     xor = [(a, b, 0, a ^ (b == 2)) for a in (0, 1) for b in range(3)] * 40
     trees = [Candidate("a"), Candidate("b")]
-    for records, kind in ((xor, Drawn), ([(a, b, n, int(a + b + n // 2 >= 3)) for a, b, n, _ in kinds(1)] * 20, Sheet)):  # fmt: skip
+    for records, kind in ((xor, Drawn), ([(a, b, n, int(a + b + n // 2 >= 3)) for a, b, n, _ in kinds(1)] * 20, DrawnScorecard)):  # fmt: skip
         paths = level_of(records, noise=Listening()).paths(Epsilon.of(1))
-        drawn = paths.one_of(trees, "label", 2, 8, [Systems(BLOCKS, 3)])
+        drawn = paths.one_of(trees, "label", 2, 8, [Scorecards(BLOCKS, 3)])
         assert isinstance(drawn, kind)
 
 
 def test_a_tree_or_points_cost_the_path_all_that_it_has_left():
     paths = level_of(some(2, 1, 20)).paths(Epsilon.of("0.5"))
-    paths.one_of([Candidate("a")], "label", 1, 2, [Systems(BLOCKS, 1)])
+    paths.one_of([Candidate("a")], "label", 1, 2, [Scorecards(BLOCKS, 1)])
     assert [str(left) for left in paths.remaining()] == ["0"]
 
 
@@ -245,12 +247,12 @@ def test_points_read_all_rows_and_are_refused_where_a_part_of_them_pays():
     paths, level = level_of(some(2, 1, 20)).paths(Epsilon.of(1)), level_of(some(2, 1, 20))
     here, _ = paths.split([("a", None)]).part([0])
     with pytest.raises(PlanError, match="before it is split"):
-        here.one_of([Candidate("b")], "label", 1, 2, [Systems(BLOCKS, 1)])
+        here.one_of([Candidate("b")], "label", 1, 2, [Scorecards(BLOCKS, 1)])
     assert [str(left) for left in here.remaining()] == ["1"]
     below = level.split([("a", None)])
     for ask in (
-        lambda: below.points(Systems(BLOCKS, 1), "label", Epsilon.of(1)),
-        lambda: below.scored(Sheet((), 0, (0, 0)), "label", Epsilon.of(1)),
+        lambda: below.points(Scorecards(BLOCKS, 1), "label", Epsilon.of(1)),
+        lambda: below.scored(DrawnScorecard((), 0, (0, 0)), "label", Epsilon.of(1)),
     ):
         with pytest.raises(PlanError, match="before it is split"):
             ask()
@@ -259,13 +261,13 @@ def test_points_read_all_rows_and_are_refused_where_a_part_of_them_pays():
 
 def test_rows_are_counted_by_points_and_label():
     records = some(3, 8, 50)
-    sheet = Sheet(((BLOCKS[0], (0, 1)), (BLOCKS[2], (2, 0))), 2, (0, 2))
+    sheet = DrawnScorecard(((BLOCKS[0], (0, 1)), (BLOCKS[2], (2, 0))), 2, (0, 2))
     counts = level_of(records, 3).scored(sheet, "label", Epsilon.of(1))
     expected = np.zeros((4, 3), int)
     for a, _, n, label in records:
         expected[a + 2 * (n < 2), label] += 1
     assert counts.tolist() == expected.tolist()
-    alone = level_of(records, 3).scored(Sheet((), 0, (1, 1)), "label", Epsilon.of(1))
+    alone = level_of(records, 3).scored(DrawnScorecard((), 0, (1, 1)), "label", Epsilon.of(1))
     assert alone.tolist() == [expected.sum(axis=0).tolist()]
 
 
@@ -278,25 +280,25 @@ def test_what_cannot_be_drawn_is_refused_before_a_charge(monkeypatch):
     level, one = level_of([]), Epsilon.of(1)
     twice, wide = (*BLOCKS, BLOCKS[0]), (Block(("a", "b"), (2, 3), (6,)),)
     for systems, words in (
-        (Systems(twice, 2), "each once"),
-        (Systems((*BLOCKS, Block(("label",), (2,), (2,))), 2), "other than the label"),
-        (Systems(wide, 1), "single columns"),
-        (Systems(BLOCKS, 4), "1 to 3 columns"),
-        (Systems(BLOCKS, 0), "1 to 3 columns"),
+        (Scorecards(twice, 2), "each once"),
+        (Scorecards((*BLOCKS, Block(("label",), (2,), (2,))), 2), "other than the label"),
+        (Scorecards(wide, 1), "single columns"),
+        (Scorecards(BLOCKS, 4), "1 to 3 columns"),
+        (Scorecards(BLOCKS, 0), "1 to 3 columns"),
     ):
         with pytest.raises(PlanError, match=words):
             level.points(systems, "label", one)
     for name, value, words in (
         ("MOST_SUM", 3, "add up to 3"),
         ("MOST_SETS", 7, "one of 7 sets"),
-        ("MOST_CELLS", 2, "2 cells at most"),
+        ("MOST_CARD_CELLS", 2, "2 cells at most"),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, value)
             with pytest.raises(PlanError, match=words):
-                level.points(Systems(BLOCKS, 3), "label", one)
+                level.points(Scorecards(BLOCKS, 3), "label", one)
     with pytest.raises(PlanError, match="points for each cell"):
-        level.scored(Sheet(((BLOCKS[0], (0, 1, 2)),), 1, (0, 1)), "label", one)
+        level.scored(DrawnScorecard(((BLOCKS[0], (0, 1, 2)),), 1, (0, 1)), "label", one)
     assert level.remaining() == Epsilon.of(10)
 
 
@@ -305,4 +307,6 @@ def test_a_tree_and_points_of_different_prices_are_refused():
     trees = DrawnTrees(place.cells, ((Candidate("a"),),), "label", 1, (1,), (Epsilon.of(1),))
     terms = Terms(schema_of(), Adjacency.ADD_REMOVE)
     with pytest.raises(PlanError, match="same epsilon"):
-        OneOf(trees, (DrawnPoints("label", Epsilon.of(2), Systems(BLOCKS, 1)),)).check(terms, place)
+        OneOf(trees, (DrawnScores("label", Epsilon.of(2), Scorecards(BLOCKS, 1)),)).check(
+            terms, place
+        )
