@@ -15,7 +15,7 @@ LADDERS = 2 * 2**2 + 2 * (2**2) ** 2
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
-    monkeypatch.setattr("bocage.learners.score.ordinal_rule.SIZES", ((1, 1),))
+    monkeypatch.setattr("bocage.learners.score.rule.SIZES", ((1, 1),))
 
 
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])

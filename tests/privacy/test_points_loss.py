@@ -15,7 +15,7 @@ ONE = Schema("one", (Categorical("a", ("u", "v")),), CLASS)
 @pytest.fixture(autouse=True)
 def _no_ladders(monkeypatch):
     """They are enumerated elsewhere."""
-    monkeypatch.setattr("bocage.learners.score.ordinal_rule.SIZES", ())
+    monkeypatch.setattr("bocage.learners.score.rule.SIZES", ())
 
 
 def test_points_with_counted_rows_lose_epsilon_and_no_more():

@@ -30,7 +30,7 @@ GRID = Schema("grid", (Numeric("x", lower=0, upper=3, step=1),), CLASS)
 @pytest.fixture(autouse=True)
 def _trees_alone(monkeypatch):
     """Ladders are enumerated elsewhere."""
-    monkeypatch.setattr("bocage.learners.score.ordinal_rule.SIZES", ())
+    monkeypatch.setattr("bocage.learners.score.rule.SIZES", ())
 
 
 def test_a_drawn_tree_with_counted_rows_loses_epsilon_and_no_more():

@@ -16,10 +16,10 @@ from bocage.errors import LearnerError
 from bocage.learners import Auto, ReadableTree
 from bocage.learners.discretization import Spreads
 from bocage.learners.readable.learner import favor_of
-from bocage.learners.score import ordinal_rule
-from bocage.learners.score.ordinal_rule import ladders_of
-from bocage.learners.score.ordinal_tree import tree_of
-from bocage.learners.score.text import ladder_in_words
+from bocage.learners.score import rule
+from bocage.learners.score.models import tree_of
+from bocage.learners.score.rule import ordinal_scores_of
+from bocage.learners.score.text import ordinal_score_in_words
 from bocage.mechanisms import Adjacency
 from bocage.private import Block, Drawn, DrawnOrdinalScore
 from bocage.private.joint.score import family, sampler
@@ -108,7 +108,7 @@ def test_a_ladder_is_told_in_words():
         ((BLOCKS[1], (0, 1, 1)), (BLOCKS[2], (2, 2, 1, 0)), (BLOCKS[3], (0, 0, 0, 1))),
         ((0, 0, 1, 2, 2, 0, 0), (1,) * 7),
     )
-    assert list(ladder_in_words(ladder, SCHEMA)) == [
+    assert list(ordinal_score_in_words(ladder, SCHEMA)) == [
         "The tree is a ladder: points add up, and their sum decides.",
         "Points: 0 if b is p, 1 if b in q, r.",
         "Points: 2 if n < 10, 1 if 10 ≤ n < 50, 0 if n ≥ 50.",
@@ -117,7 +117,7 @@ def test_a_ladder_is_told_in_words():
         "Where a is y: 0 to 4 points middle.",
     ]
     alone = DrawnOrdinalScore(None, ((BLOCKS[1], (2, 1, 0)),), ((0, 1, 2),))
-    assert list(ladder_in_words(alone, SCHEMA))[1:] == [
+    assert list(ordinal_score_in_words(alone, SCHEMA))[1:] == [
         "Points: 2 if b is p, 1 if b is q, 0 if b is r.",
         "0 points low, 1 point middle, 2 points high.",
     ]
@@ -140,28 +140,28 @@ def test_sums_of_grades_behind_a_gate_are_found_with_few_records():
 
 def test_how_many_attributes_climb_follows_from_public_numbers(monkeypatch):
     def ladders(rows, epsilon="0.5", names=NAMES):
-        return ladders_of(SCHEMA, names, rows, Epsilon.of(epsilon), Spreads())
+        return ordinal_scores_of(SCHEMA, names, rows, Epsilon.of(epsilon), Spreads())
 
     assert (ladders(1000).most, ladders(1000).top) == (3, 3)
     assert [block.cells for block in ladders(1000).blocks] == [(2,), (3,), (4,), (4,)]
     assert ladders(10**9) is None  # every choice of columns takes a look at every row
     assert (ladders(1000, names=("a", "b")).most, ladders(1000, names=("a", "b")).top) == (2, 4)
     assert ladders(1000, names=("a",)).most == 1
-    monkeypatch.setattr(ordinal_rule, "WORK", 2e7)
+    monkeypatch.setattr(rule, "ORDINAL_WORK", 2e7)
     few, many = ladders(1000), ladders(1000, epsilon="3")  # rates are tried beside a large one
     assert (few.most, few.top) > (many.most, many.top)
 
 
 def test_what_the_rule_allows_is_never_refused_later():
     """A refusal would come when all is charged."""
-    assert ordinal_rule.WORK / ordinal_rule._frame_work(0, 1) < family.MOST_FRAMES
-    assert ordinal_rule.LEAVES <= family.MOST_LEAVES
+    assert rule.ORDINAL_WORK / rule._frame_work(0, 1) < family.MOST_FRAMES
+    assert rule.LEAVES <= family.MOST_LEAVES
     for count, cells in ((5, 5), (9, 4), (22, 12), (30, 2), (200, 2)):
         values = tuple(map(str, range(cells)))
         columns = tuple(Categorical(f"a{i}", values) for i in range(count))
         schema = Schema("t", columns, Categorical("y", ("0", "1")))
         names = tuple(column.name for column in columns)
-        found = ladders_of(schema, names, 100, Epsilon.of(2), Spreads())
+        found = ordinal_scores_of(schema, names, 100, Epsilon.of(2), Spreads())
         fit = sampler.DrawnScores("y", Epsilon.of(2), found)
         fit.check(Terms(schema, Adjacency.ADD_REMOVE), WHOLE)
 
@@ -173,9 +173,9 @@ def test_trees_are_favored_where_records_are_plenty():
 def test_wide_attributes_stay_out():
     wide, small = Categorical("w", tuple(map(str, range(40)))), Categorical("c", ("a", "b"))
     both = Schema("t", (wide, small), Categorical("y", ("0", "1")))
-    found = ladders_of(both, ("w", "c"), 100, Epsilon.of(1), Spreads())
+    found = ordinal_scores_of(both, ("w", "c"), 100, Epsilon.of(1), Spreads())
     assert [block.columns for block in found.blocks] == [("c",)]
-    assert ladders_of(both, ("w",), 100, Epsilon.of(1), Spreads()) is None
+    assert ordinal_scores_of(both, ("w",), 100, Epsilon.of(1), Spreads()) is None
 
 
 def test_a_wish_for_ladders_is_yes_or_no():

@@ -22,8 +22,8 @@ from bocage.learners.frontier import OpenNode
 from bocage.learners.plan import Plan, Step
 from bocage.learners.readable.lower_levels import Crowns, Extent, Reach
 from bocage.learners.readable.smoothing import smoothed
-from bocage.learners.score.ordinal_rule import ladders_of
-from bocage.learners.score.scorecard_rule import pointed, systems_of
+from bocage.learners.score.models import counted_additive_of
+from bocage.learners.score.rule import ordinal_scores_of, scorecards_of
 from bocage.model import AdditiveModel, Tree, TreeBuilder
 from bocage.model.bins import Cuts
 from bocage.model.tree.shape import MOST_ENTRIES
@@ -54,7 +54,7 @@ SATURATED = 2.0  # epsilon that feeds the most leaves: with more of them, each h
 KEPT = (1, 4)  # parts of epsilon: splits above these levels at most, the draw at least
 LEAF_COUNTS = 1000  # records times epsilon from which on ...
 COUNTING = (19, 1)  # ... a part of epsilon counts the leaves of drawn trees
-POINTED = 4  # labels up to which a point system may take the place of a tree
+POINTED = 4  # labels up to which a scorecard may take the place of a tree
 # Records times epsilon from which on a tree is likelier beforehand than what may take its place, and for how many more
 # by a factor of e.
 PLENTY, FAVORED = 500, 50
@@ -81,10 +81,10 @@ class ReadableTree(Learner):
         Whether the lower levels may be drawn at once, which is far more accurate. Not every noise
         provider can do that.
     points
-        Whether a point system may take the place of the tree, if it predicts more rows right: where
+        Whether a scorecard may take the place of the tree, if it predicts more rows right: where
         the whole tree is drawn at once. The model is an :class:`~bocage.model.AdditiveModel` then.
     ladders
-        Whether the tree may be a ladder, where it is drawn at once: points along the declared order of
+        Whether the tree may be an ordinal score, where it is drawn at once: points along the declared order of
         values add up, and each sum has a label. It is more accurate where values have an order.
 
     Privacy
@@ -102,7 +102,7 @@ class ReadableTree(Learner):
     attributes with many codes, and 2 to 10 % each for one or two more rounds if there are uneven ones,
     whose thresholds these give; see :func:`~bocage.learners.discretization.count_spreads`. At the end of a path a
     tree is drawn by how many rows it predicts right (monotone, range 1), see
-    :class:`~bocage.private.joint.tree.sampler.DrawnTrees`, or, if that is the whole tree, a tree, a ladder or a point system among all of
+    :class:`~bocage.private.joint.tree.sampler.DrawnTrees`, or, if that is the whole tree, a tree, an ordinal score or a scorecard among all of
     these, see :class:`~bocage.private.joint.mixture.OneOf`; with 1000 records times epsilon or more, 5 % of epsilon are
     left for counts of the leaves of the whole tree, or of rows by points (discrete Laplace, sensitivity 1). Where nothing is
     drawn, which depends on schema, number of rows and epsilon, a leaf is labeled by one permute-and-flip over its label
@@ -181,9 +181,11 @@ class ReadableTree(Learner):
         """What is drawn among beside trees, where all of a tree is drawn."""
         names, found = self.check(schema), list[Scores[Any] | None]()
         if self.ladders:
-            found.append(ladders_of(schema, names, rows, epsilon, spreads, leaves=self.leaves))
+            found.append(
+                ordinal_scores_of(schema, names, rows, epsilon, spreads, leaves=self.leaves)
+            )
         if self.points and label_of(schema).cells <= POINTED:
-            found.append(systems_of(schema, names, rows, float(epsilon), spreads))
+            found.append(scorecards_of(schema, names, rows, float(epsilon), spreads))
         return [one for one in found if one is not None]
 
     def fit(
@@ -245,7 +247,7 @@ class ReadableTree(Learner):
         notes = leaves.notes if isinstance(leaves, Crowns) else ()
         certificate = self.certificate(start, notes=notes)
         if isinstance(leaves, Crowns) and leaves.card is not None:
-            model = pointed(start, leaves.card, leaves.spare, certificate)
+            model = counted_additive_of(start, leaves.card, leaves.spare, certificate)
             progress(3, 3)
             return self.certified(model, start)
         leaves.record(tree, parents)
@@ -257,10 +259,10 @@ class ReadableTree(Learner):
 
 
 def favor_of(support: float) -> int:
-    """How often a tree is twice as likely beforehand as a ladder or points, by records times epsilon.
+    """How often a tree is twice as likely beforehand as a score, by records times epsilon.
 
     The weight of a kind is that of all its outcomes together, the good and the many. A tree of many leaves is one of very
-    many, and loses against a rougher ladder that is one of few, long after it would predict better.
+    many, and loses against a rougher score that is one of few, long after it would predict better.
     """
     return min(max(round((support - PLENTY) / (FAVORED * log(2))), 0), MOST_FAVOR)
 

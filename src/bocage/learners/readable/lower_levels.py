@@ -14,8 +14,8 @@ from bocage.learners.base import label_of
 from bocage.learners.forest_size import largest, room
 from bocage.learners.frontier import OpenNode
 from bocage.learners.readable.smoothing import smoothed
-from bocage.learners.score.ordinal_tree import tree_of
-from bocage.learners.score.text import ladder_in_words
+from bocage.learners.score.models import tree_of
+from bocage.learners.score.text import ordinal_score_in_words
 from bocage.model import Tree, TreeBuilder
 from bocage.model.bins import Cuts
 from bocage.model.tree.shape import MOST_ENTRIES, MOST_NODES
@@ -143,7 +143,7 @@ class Crowns:
                 self.card = found
                 return
             if isinstance(found, DrawnOrdinalScore):
-                self.notes = tuple(ladder_in_words(found, schema))
+                self.notes = tuple(ordinal_score_in_words(found, schema))
                 found = tree_of(found, schema)
             drawn = [found]
         while sum(map(_nodes, drawn)) > self.left:  # next to impossible: a model has its limits

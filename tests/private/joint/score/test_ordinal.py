@@ -204,7 +204,7 @@ def test_what_cannot_be_drawn_is_refused_before_a_charge(monkeypatch):
                 [Candidate("a")], "label", 1, 2, [OrdinalScores(BLOCKS, 1, 1, 64)], favor=favor
             )
     assert [str(left) for left in paths.remaining()] == ["1"]
-    for name in ("MOST_FRAMES", "MOST_SYSTEMS"):
+    for name in ("MOST_FRAMES", "MOST_CHOICES"):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, 1)
             with pytest.raises(PlanError, match="choices of points"):

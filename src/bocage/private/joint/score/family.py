@@ -29,7 +29,7 @@ from bocage.schema import Attribute, Categorical, Schema
 Points = tuple[int, ...]  # of each cell of a column
 
 STAY = (3, 4)  # of the rungs one above another, about so many have the same label
-MOST_FRAMES, MOST_SYSTEMS, MOST_LEAVES = 2**16, 2**20, 2**13
+MOST_FRAMES, MOST_CHOICES, MOST_LEAVES = 2**16, 2**20, 2**13
 MOST_LISTED = (
     2**20
 )  # sets of columns of ordinal scores, before those with too many cells are left out
@@ -197,9 +197,9 @@ class OrdinalScores(Scores[DrawnOrdinalScore]):
         sets = sum(comb(able, size) for size in range(1, min(self.most, able) + 1))
         listed = self.kinds if sets * able <= MOST_LISTED else []
         frames = [frame for kind in listed for frame in kind]
-        if not 1 <= len(frames) <= MOST_FRAMES or max(map(self.systems, frames)) > MOST_SYSTEMS:
+        if not 1 <= len(frames) <= MOST_FRAMES or max(map(self.choices, frames)) > MOST_CHOICES:
             raise PlanError(
-                f"ordinal scores are of 1 to {MOST_FRAMES} choices of columns, each with {MOST_SYSTEMS} "
+                f"ordinal scores are of 1 to {MOST_FRAMES} choices of columns, each with {MOST_CHOICES} "
                 "choices of points at most."
             )
 
@@ -244,7 +244,7 @@ class OrdinalScores(Scores[DrawnOrdinalScore]):
     def rungs(self, frame: Frame) -> int:
         return 1 + self.top * len(frame.columns)
 
-    def systems(self, frame: Frame) -> int:
+    def choices(self, frame: Frame) -> int:
         """The choices of points, without a list of them: `Family.scores`."""
         ups = [comb(self.blocks[i].size - 1 + self.top, self.top) - 1 for i in frame.columns]
         return prod(ups) << (len(frame.columns) - 1)
