@@ -10,7 +10,7 @@ from bocage.private.choose import Candidate, Choose
 from bocage.private.criteria import criterion_named
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
-from bocage.private.tables.consistent_counts import AgreeingCounts
+from bocage.private.tables.consistent_counts import ConsistentCounts
 from bocage.private.tables.ensemble import Ensemble
 from bocage.private.tables.histograms import Histograms
 from private.questions import QUESTIONS
@@ -47,7 +47,7 @@ _LEAVES_OUT = Cells((Branch("city", (~0, OUTSIDE, ~1)),), 2)
 LEARNERS_ASK = {
     "ensemble": Ensemble((_ROUTER, _LEAVES_OUT), "buys", _EPSILON),
     "ensemble of rows": Ensemble((_ROUTER,), None, _EPSILON),
-    "agreeing counts": AgreeingCounts((_ROUTER, _LEAVES_OUT), "buys", _EPSILON),
+    "agreeing counts": ConsistentCounts((_ROUTER, _LEAVES_OUT), "buys", _EPSILON),
     "histograms": Histograms((("age", "city"), ("sex",)), "buys", _EPSILON),
     "histograms of rows": Histograms((("age",),), None, _EPSILON),
     "some splits": Choose(
