@@ -138,8 +138,8 @@ class ScriptedSteps:
 class ScriptedExecutor(LiveExecutor):
     """Shows the script the exact counts, which a noise provider never sees."""
 
-    def draw(self, query, place, account, finish):
-        account.charge(query.epsilon, query.words())
+    def draw(self, query, place, payer):
+        payer.charge(query.epsilon, query.words())
         (tally,) = self.engine.answer([query.question(place)])
         if isinstance(query, Ensemble):
             self.noise.exact = tally.totals.ravel()
@@ -147,15 +147,15 @@ class ScriptedExecutor(LiveExecutor):
             self.noise.exact = next(iter(tally.columns.values())).ravel()
         else:
             self.noise.exact = tally.totals.sum(axis=1)
-        drawn = finish(tally, self.terms, self.noise)
-        self._write(query, place, account)
+        drawn = query.draw(tally, self.terms, self.noise)
+        self._write(query, place, payer)
         return drawn
 
-    def fit(self, fit, place, account):
+    def fit(self, fit, place, payer):
         if isinstance(fit, ScoredCounts):
             read = partial(self.engine.rows, fit.question(place))
             self.noise.exact = fit.run(read, self.terms, SilentNoise()).ravel()
-        return super().fit(fit, place, account)
+        return super().fit(fit, place, payer)
 
     @staticmethod
     def _guarded(work):  # a line that is missing is no failure

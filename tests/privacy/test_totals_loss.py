@@ -16,7 +16,7 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Adjacency
 from bocage.plan import OUTSIDE, Branch, Cells, Cut
-from bocage.private import Count, Ensemble
+from bocage.private import Count, Counts, Ensemble, Histograms, ScoredCounts
 from bocage.private.joint.scorecard.family import Sheet
 from bocage.private.query import Place
 from bocage.private.table import WHOLE
@@ -134,13 +134,13 @@ OTHERS = {
     "count by some values": lambda t: t.partition("a", values=["w", "u"]).noisy_count(1).values,
     "counts by some values": lambda t: t.partition("a", values=["w"]).noisy_counts("c", 1).values,
     "sum by some values": lambda t: t.partition("a", values=["w", "u"]).noisy_sum("x", 1).values,
-    "totals": lambda t: _left(t).totals(ONE),
-    "counts of cells": lambda t: _left(t).counts("c", ONE),
-    "histograms": lambda t: _left(t).histograms([("a", "x"), ("x",)], "c", ONE),
-    "histograms without a label": lambda t: _left(t).histograms([("a",), ("x",)], None, ONE),
-    "rows by points": lambda t: t.reserve(1, "points").scored(SHEET, "c", ONE),
+    "totals": lambda t: _left(t).ask(Count(ONE)),
+    "counts of cells": lambda t: _left(t).ask(Counts(("c",), ONE)),
+    "histograms": lambda t: _left(t).ask(Histograms((("a", "x"), ("x",)), "c", ONE)),
+    "histograms without a label": lambda t: _left(t).ask(Histograms((("a",), ("x",)), None, ONE)),
+    "rows by points": lambda t: t.reserve(1, "points").fit(ScoredCounts(SHEET, "c", ONE)),
     "rows by points that pass a filter": lambda t: (
-        t.where("a != 'v'").reserve(1, "points").scored(SHEET, "c", ONE)
+        t.where("a != 'v'").reserve(1, "points").fit(ScoredCounts(SHEET, "c", ONE))
     ),
 }
 

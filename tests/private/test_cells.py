@@ -302,3 +302,36 @@ def test_a_cell_in_two_groups_uses_nothing_up():
     with pytest.raises(PlanError, match="in one group only"):
         paths.group({"one": [0, 1], "two": [1, 2]})
     assert paths.purses() == of(7, 7, 7)
+
+
+@pytest.mark.parametrize("wrong", [{"a": [3]}, {"a": [-1], "b": [2]}])
+def test_groups_of_cells_that_there_are_not_use_nothing_up(wrong):
+    for cells in (below(), whole().split([("outlook", None)])):
+        before = cells.purses()
+        with pytest.raises(PlanError, match="can be kept"):
+            cells.group(wrong)
+        assert cells.purses() == before
+
+
+def test_what_is_asked_is_written_down_before_its_cells_are_handed_on(monkeypatch):
+    paths, started, groups = below(), threading.Event(), []
+    draw = Count.draw
+
+    def slow(self, *exact):
+        started.set()
+        handing_on.join(0.2)
+        return draw(self, *exact)
+
+    def hand_on():
+        started.wait()
+        groups.append(paths.group({"first": [0]}))
+
+    monkeypatch.setattr(Count, "draw", slow)
+    handing_on = threading.Thread(target=hand_on)
+    handing_on.start()
+    paths.ask(Count(ONE))
+    handing_on.join()
+    groups[0]["first"].ask(Mode("play", FLIP, ONE))
+    questions = [line.question for line in paths.transcript.lines()]
+    assert questions[-2:] == ["count", "most frequent play"]
+    assert not any(line.within for line in paths.transcript.lines()[:-1])

@@ -63,23 +63,23 @@ def verify(target: str, against: Path | None, signed_by: str | None) -> None:
     from bocage.accounting import known_head, verify_export
 
     with _clear_errors():
-        known = known_head(against) if against else None
+        head = known_head(against) if against else None
         if signed_by is not None:
             from bocage.service.core.exports import check_signature
 
             check_signature(Path(target), signed_by)
         if _is_export(target):
-            found = verify_export(target, known)
+            verification = verify_export(target, head)
         else:
             with _open(target, check=False) as opened:
-                found = opened.verify(known)
+                verification = opened.verify(head)
     console = Console()
-    for problem in found.problems:
+    for problem in verification.problems:
         console.print(f"✗ {printable(problem)}", style="red", markup=False, highlight=False)
-    if not found.ok:
+    if not verification.ok:
         raise click.ClickException("the ledger does not verify.")
     console.print(
-        f"✓ {found.head.number} entries verify; the last is {found.head.hash}",
+        f"✓ {verification.head.number} entries verify; the last is {verification.head.hash}",
         style="green",
         highlight=False,
         soft_wrap=True,

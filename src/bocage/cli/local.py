@@ -37,8 +37,8 @@ class LocalGroup(click.Group):
         if cmd_name not in ELSEWHERE:
             return super().get_command(ctx, cmd_name)
         module, attribute = ELSEWHERE[cmd_name].split(":")
-        found: click.Command = getattr(import_module(module), attribute)
-        return found
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
 
 
 @click.group(cls=LocalGroup)

@@ -76,15 +76,15 @@ def reconstruct(
             raise click.BadParameter("the name must end in .csv", param_hint="--output")
     records = _read(survey_file, files)
     with _warnings_in_words():
-        found = distributions(records, columns or None, by_label=by_label, **how)
+        estimates = distributions(records, columns or None, by_label=by_label, **how)
     screen = Console(highlight=False)
-    for distribution in found:
+    for distribution in estimates:
         _show(screen, distribution)
     if output is not None:
-        with replacing(output) as place, place.open("w", encoding="utf-8", newline="") as lines:
+        with replacing(output) as file, file.open("w", encoding="utf-8", newline="") as lines:
             writer = csv.writer(lines, lineterminator="\n")
             writer.writerow(HEADER)
-            for distribution in found:
+            for distribution in estimates:
                 writer.writerows(_rows(distribution))
         screen.print(f"\nAll intervals are in {output}.", soft_wrap=True)
 

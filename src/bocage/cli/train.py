@@ -131,15 +131,15 @@ def make_learner(name: str, parameters: list[str]) -> Learner:
 
     if name not in LEARNERS:
         raise LearnerError(f"there is no learner {name!r}. There are {', '.join(LEARNERS)}.")
-    known = {field.name: field for field in fields(LEARNERS[name])}  # type: ignore[arg-type] # every learner is a dataclass
+    accepted = {field.name: field for field in fields(LEARNERS[name])}  # type: ignore[arg-type] # every learner is a dataclass
     given = {}
     for text in parameters:
         key, equals, value = text.partition("=")
-        if not equals or key not in known:
+        if not equals or key not in accepted:
             raise LearnerError(
-                f"{name} has no parameter {key!r}. Write name=value; it has {', '.join(known)}."
+                f"{name} has no parameter {key!r}. Write name=value; it has {', '.join(accepted)}."
             )
-        given[key] = _value(name, known[key], value.strip())
+        given[key] = _value(name, accepted[key], value.strip())
     return LEARNERS[name](**given)
 
 

@@ -66,8 +66,8 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # s
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of every row."""
         codes = self.model_codes(X)
-        place = np.argsort(self._order)  # from the code of a label to its place in classes_
-        labels: NDArray[Any] = self.classes_[place[self.model_.predict_codes(codes)]]
+        position = np.argsort(self._order)  # from the code of a label to its place in classes_
+        labels: NDArray[Any] = self.classes_[position[self.model_.predict_codes(codes)]]
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -64,15 +64,15 @@ class Spread:
             return ()
         codes = self.edges[-1]
         upto = np.interp(np.arange(codes + 1), self.edges, np.append(0.0, self.counts.cumsum()))
-        found = [(0, codes)]
-        while len(found) < cells:
-            rows = [upto[end] - upto[first] if end - first > 1 else -1.0 for first, end in found]
+        ranges = [(0, codes)]
+        while len(ranges) < cells:
+            rows = [upto[end] - upto[first] if end - first > 1 else -1.0 for first, end in ranges]
             at = int(np.argmax(rows))
-            first, end = found[at]
+            first, end = ranges[at]
             middle = (upto[first] + upto[end]) / 2
             place = first + 1 + int(np.abs(upto[first + 1 : end] - middle).argmin())
-            found[at : at + 1] = [(first, place), (place, end)]
-        return tuple(first for first, _ in found[1:])
+            ranges[at : at + 1] = [(first, place), (place, end)]
+        return tuple(first for first, _ in ranges[1:])
 
 
 class Spreads(dict[str, Spread]):
@@ -103,7 +103,7 @@ def count_spreads(
     are counted again, in which parts and at what price follows from the schema, the given number of
     rows and the counts before. Sequential composition of at most three rounds.
     """
-    found, left = Spreads(), epsilon
+    spreads, left = Spreads(), epsilon
     grids = {column.name: _evenly(0, column.cells, EIGHTHS) for column in columns}
     for turn in range(1 + ROUNDS):
         if not grids:
@@ -127,12 +127,12 @@ def count_spreads(
             # What is as likely nothing is nothing; a few rows are thought to be anywhere.
             counts = np.where(noisy[:, 0] < deviation / sqrt(2), 0, noisy[:, 0])
             anywhere = sqrt(2) * deviation * np.diff(grid) / grid[-1]
-            found[name] = Spread(grid, counts + anywhere, 0.0 if turn else deviation)
+            spreads[name] = Spread(grid, counts + anywhere, 0.0 if turn else deviation)
             heavy = counts > HEAVY * rows + sqrt(2) * deviation
             finer = {*grid, *_parts(grid, heavy), *(() if turn else public_grid(grid[-1]))}
-            if not found[name].even() and len(finer) > len(grid):
+            if not spreads[name].even() and len(finer) > len(grid):
                 grids[name] = tuple(sorted(finer))
-    return found, left
+    return spreads, left
 
 
 def public_grid(codes: int) -> Cuts:

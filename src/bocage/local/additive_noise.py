@@ -242,15 +242,17 @@ def decimal_of(value: Any, name: str, kind: str) -> Decimal:
     """A positive number with at most nine decimals."""
     text = str(value)
     try:
-        found = Decimal(text) if len(text) <= 40 and not isinstance(value, bool) else Decimal("nan")
+        number = (
+            Decimal(text) if len(text) <= 40 and not isinstance(value, bool) else Decimal("nan")
+        )
     except ArithmeticError:
-        found = Decimal("nan")
-    if not found.is_finite() or not 0 < found <= 10**9 or found % _UNIT:
+        number = Decimal("nan")
+    if not number.is_finite() or not 0 < number <= 10**9 or number % _UNIT:
         raise SurveyError(
             f"the {name} of {kind} noise is a number above 0 with at most nine decimals, not "
             f"{text:.40}."
         )
-    return Decimal(f"{found.normalize():f}")
+    return Decimal(f"{number.normalize():f}")
 
 
 def _normal_width(confidence: float) -> float:

@@ -81,10 +81,10 @@ class Answers:
                 self.codes[:, column] = answers - sent.start
                 self.edges[column] = np.arange(sent.start, sent.stop + 1)
                 continue
-            place = np.arange(sent.start, sent.stop) * intervals // attribute.cells
-            self.codes[:, column] = place[answers - sent.start] - place[0]
+            interval = np.arange(sent.start, sent.stop) * intervals // attribute.cells
+            self.codes[:, column] = interval[answers - sent.start] - interval[0]
             self.edges[column] = starts(
-                np.arange(place[0], place[-1] + 2), attribute.cells, intervals
+                np.arange(interval[0], interval[-1] + 2), attribute.cells, intervals
             )
 
     def take_reconstructed(self, rows: Rows, columns: Sequence[int], *, by_class: bool) -> None:
@@ -96,10 +96,11 @@ class Answers:
             counts = np.zeros((self.classes if by_class else 1, len(sent)), np.int64)
             tree_kernels.count_answers(self.answers, column, groups, rows, sent.start, counts)
             estimated = self._estimate(counts, parts)
-            found = (by_value if self.multiway[column] else by_order)(counts, estimated)
+            association = (by_value if self.multiway[column] else by_order)(counts, estimated)
             tree_kernels.associate(
                 self.answers, column, groups, rows, sent.start,
-                found.first, found.size, found.line, found.bounds, self.codes,
+                association.first, association.size, association.line, association.bounds,
+                self.codes,
             )  # fmt: skip
             self.edges[column] = parts.edges
 
@@ -108,8 +109,8 @@ class Answers:
         coarse = np.zeros((len(counts), parts.answers), np.int64)
         for group, line in enumerate(counts):
             coarse[group] = np.bincount(parts.place, line, parts.answers)
-        found = reconstruct(coarse, parts.kernel, self.growth.stop)
-        return np.asarray(found.shares * counts.sum(axis=1, keepdims=True), np.float64)
+        reconstruction = reconstruct(coarse, parts.kernel, self.growth.stop)
+        return np.asarray(reconstruction.shares * counts.sum(axis=1, keepdims=True), np.float64)
 
     def _intervals(self, records: int) -> int:
         return self.growth.intervals or number_of_intervals(records)

@@ -167,9 +167,9 @@ def needed(parameters: dict[str, Any], kind: str, *names: str) -> None:
             raise SurveyError(f"the distortion {kind!r} needs its parameter {name!r}.")
     for name in parameters:
         if name not in names:
-            known = ", ".join(map(repr, names)) or "none"
+            listed = ", ".join(map(repr, names)) or "none"
             raise SurveyError(
-                f"the distortion {kind!r} has no parameter {name!r:.60}; it has {known}."
+                f"the distortion {kind!r} has no parameter {name!r:.60}; it has {listed}."
             )
 
 

@@ -85,11 +85,11 @@ def partition(attribute: Attribute, distortion: Distortion, intervals: int) -> I
     edges = np.arange(cells + 1) if whole else starts(np.arange(intervals + 1), cells, intervals)
     codes = np.arange(sent.start, sent.stop)
     each = whole or len(sent) <= intervals
-    place = codes - sent.start if each else codes * intervals // cells
-    place -= place[0]
-    if place[-1] >= MOST_ANSWERS:  # noise that reaches very far: neighbors are counted together
-        place = place * MOST_ANSWERS // (place[-1] + 1)
-    first = np.flatnonzero(np.diff(place, prepend=-1))
+    interval = codes - sent.start if each else codes * intervals // cells
+    interval -= interval[0]
+    if interval[-1] >= MOST_ANSWERS:  # noise that reaches very far: neighbors are counted together
+        interval = interval * MOST_ANSWERS // (interval[-1] + 1)
+    first = np.flatnonzero(np.diff(interval, prepend=-1))
     ends = np.append(codes[first], sent.stop)
     return Intervals(
         edges,

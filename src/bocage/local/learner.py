@@ -85,21 +85,21 @@ class SurveyTree(TreeParameters):
         columns = [(survey.schema[name], survey.distortions[name]) for name in chosen]
         labels = np.ascontiguousarray(records.codes[label.name], np.int64)
         grown = grow(Answers(columns, matrix, labels, label.cells, self))
-        place = [attribute.name for attribute in survey.schema.attributes]
-        grown.column = [c if c < 0 else place.index(chosen[c]) for c in grown.column]
+        names = [attribute.name for attribute in survey.schema.attributes]
+        grown.column = [c if c < 0 else names.index(chosen[c]) for c in grown.column]
         grown.counts = _true_counts(survey, label, grown.counts)
         return grown.freeze(survey.schema, certificate(survey, self.algorithm))
 
     def _chosen(self, survey: Survey) -> list[str]:
-        known = [attribute.name for attribute in survey.schema.attributes]
-        chosen = known if self.attributes is None else list(self.attributes)
+        asked = [attribute.name for attribute in survey.schema.attributes]
+        chosen = asked if self.attributes is None else list(self.attributes)
         if not chosen or len(set(chosen)) < len(chosen):
             raise LearnerError("attributes are one or more columns, each named once.")
         for name in chosen:
-            if name not in known:
+            if name not in asked:
                 raise LearnerError(
                     f"survey {survey.schema.name!r} does not ask for the attribute {name!r:.60}. It "
-                    f"asks for {', '.join(map(repr, known))}."
+                    f"asks for {', '.join(map(repr, asked))}."
                 )
         return chosen
 
@@ -161,5 +161,5 @@ def _true_counts(
     if isinstance(distortion, Clear):
         return counts
     kernel = distortion.kernel(label)  # true x sent
-    found = np.linalg.solve(kernel.T, np.array(counts, np.float64).T).T
-    return list(np.rint(np.maximum(found, 0)).astype(np.int64))
+    true = np.linalg.solve(kernel.T, np.array(counts, np.float64).T).T
+    return list(np.rint(np.maximum(true, 0)).astype(np.int64))

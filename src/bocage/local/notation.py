@@ -65,13 +65,13 @@ def _made(attribute: Attribute, kind: str, parameter: str) -> Distortion:
 
 
 def _cell(column: Numeric, text: str) -> int:
-    place = (_number(text) - column.lower) / column.width
-    if place.denominator != 1:
+    cell = (_number(text) - column.lower) / column.width
+    if cell.denominator != 1:
         raise SurveyError(
             f"the edge {text.strip():.40} does not lie on the grid, which has a step of "
             f"{number(column.width)} from {number(column.lower)}."
         )
-    return int(place)
+    return int(cell)
 
 
 def _number(text: str) -> Fraction:

@@ -215,8 +215,8 @@ def write_records(records: Records, path: str | Path) -> None:
     if path.suffix == ".parquet":
         pq.write_table(table, path)
     elif path.suffix == ".csv":
-        place = table.column_names.index(FINGERPRINT)
-        plain = table.set_column(place, FINGERPRINT, table[FINGERPRINT].cast(pa.string()))
+        column = table.column_names.index(FINGERPRINT)
+        plain = table.set_column(column, FINGERPRINT, table[FINGERPRINT].cast(pa.string()))
         pc.write_csv(plain, path)
     else:
         raise SurveyError(f"{path}: records are written as .csv or .parquet.")

@@ -185,12 +185,12 @@ class Survey:
 def _distortions(entries: Any) -> dict[str, Distortion]:
     if not isinstance(entries, list):
         raise SurveyError('"distortions" is a list with an entry for each column.')
-    found: dict[str, Distortion] = {}
+    distortions: dict[str, Distortion] = {}
     for entry in entries:
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
             raise SurveyError('an entry of "distortions" is an object with a "name" and a "kind".')
         name, kind = entry["name"], entry.get("kind")
-        if name in found:
+        if name in distortions:
             raise SurveyError(f"there are two distortions for {short(name)}.")
         if not isinstance(kind, str) or kind not in DISTORTIONS:
             raise SurveyError(
@@ -199,7 +199,7 @@ def _distortions(entries: Any) -> dict[str, Distortion]:
             )
         parameters = {key: value for key, value in entry.items() if key not in ("name", "kind")}
         try:
-            found[name] = DISTORTIONS[kind].read(parameters)
+            distortions[name] = DISTORTIONS[kind].read(parameters)
         except BocageError as error:
             raise SurveyError(f"{short(name)}: {error}") from None
-    return found
+    return distortions

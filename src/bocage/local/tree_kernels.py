@@ -105,7 +105,7 @@ def best_split(table: Any, offset: Any, multiway: Any, totals: Any, sums: Any) -
         whole += totals[label]
         squares += float(totals[label]) ** 2
     best = squares / whole * (1 + 1e-12)
-    found, at = -1, -1
+    split_column, at = -1, -1
     for column in range(len(multiway)):
         start, stop = offset[column], offset[column + 1]
         if multiway[column]:
@@ -113,8 +113,8 @@ def best_split(table: Any, offset: Any, multiway: Any, totals: Any, sums: Any) -
         else:
             score, cut = _best_cut(table, start, stop, totals, sums)
         if score > best:
-            best, found, at = score, column, cut
-    return found, at
+            best, split_column, at = score, column, cut
+    return split_column, at
 
 
 @compiled
@@ -136,12 +136,12 @@ def _best_cut(table: Any, start: Any, stop: Any, totals: Any, sums: Any) -> Any:
     sums[:] = 0
     left, whole = 0, totals.sum()
     for line in range(start, stop - 1):
-        here = 0
+        size = 0
         for label in range(len(totals)):
             sums[label] += table[line, label]
-            here += table[line, label]
-        left += here
-        if here == 0 or left == whole:
+            size += table[line, label]
+        left += size
+        if size == 0 or left == whole:
             continue
         below, above = 0.0, 0.0
         for label in range(len(totals)):
@@ -162,11 +162,11 @@ def part(
     for i in range(low, high):
         code = codes[rows[i], column]
         ends[code if cut < 0 else int(code >= cut)] += 1
-    place = low
+    start = low
     for child in range(len(ends)):
         size = ends[child]
-        ends[child] = place
-        place += size
+        ends[child] = start
+        start += size
     for i in range(low, high):
         row = rows[i]
         code = codes[row, column]

@@ -164,7 +164,8 @@ class OpenCells:
         nodes = {i: node_of(*split, sizes[i]) for i, split in enumerate(splits)}
         place = Place(self._place.where, self.cells.refine(nodes), ())
         children = [arity_of(at, size) for (_, at), size in zip(splits, sizes, strict=True)]
-        return OpenCells(self._executor, place, self._purse.split(children))
+        with self._purse.turn:
+            return OpenCells(self._executor, place, self._purse.split(children))
 
     def group(self, groups: Mapping[str, Sequence[int]]) -> dict[str, OpenCells]:
         """Part the cells into groups that spend on their own; an empty one is left out.
@@ -179,11 +180,13 @@ class OpenCells:
         members = [cell for cells in groups.values() for cell in cells]
         if len(set(members)) < len(members):
             raise PlanError("a cell can be in one group only.")
-        purses = self._purse.group(self._place, groups.values())
+        places = {key: self._only(cells) for key, cells in groups.items() if cells}
+        with self._purse.turn:
+            purses = self._purse.group(self._place, groups.values())
         return {
-            key: OpenCells(self._executor, self._only(cells), purse)
-            for (key, cells), purse in zip(groups.items(), purses, strict=True)
-            if cells
+            key: OpenCells(self._executor, places[key], purse)
+            for key, purse in zip(groups, purses, strict=True)
+            if key in places
         }
 
     def _only(self, cells: Sequence[int]) -> Place:
@@ -195,7 +198,7 @@ class Purse(Protocol):
 
     @property
     def turn(self) -> AbstractContextManager[object]:
-        """Held from a charge to the end of what it pays for."""
+        """Held from a charge to the end of what it pays for: cells are not handed on in between."""
         ...
 
     @property
@@ -242,11 +245,12 @@ class _OnePurse:
         return np.array([epsilon.nano for epsilon in epsilons], np.int64)
 
     def payers(self, place: Place, runs: Sequence[slice], amounts: IntArray) -> Sequence[_OnePurse]:
-        """Itself. Several runs are groups.
+        """Itself; where there are several runs, a purse for each as for a group.
 
         Privacy
         -------
-        Each of them is asked the same question for the same epsilon, so that together they cost what all cells would have cost.
+        Each run is asked the same question for the same epsilon. So together they cost what all cells
+        would have cost.
         """
         if len(runs) == 1:
             return [self]

@@ -79,9 +79,9 @@ class Candidate:
         if attribute.cells < 2:
             raise PlanError(f"column {self.column!r} has one value only and cannot be split.")
         if isinstance(attribute, Categorical):
-            known = set(range(attribute.cells))
+            codes = set(range(attribute.cells))
             fits = self.first is None and self.last is None and self.step == 1 and not self.cuts
-            fits &= set(self.values) <= known and len(set(self.values)) == len(self.values)
+            fits &= set(self.values) <= codes and len(set(self.values)) == len(self.values)
         else:
             first, last = self.first or 0, self.last or 0
             fits = 1 <= first <= last < attribute.cells and not self.values and self.step >= 1
@@ -132,12 +132,12 @@ class Choose(CellQuery[list[Split]], PortableQuery):
 
     def describe(self) -> dict[str, Any]:
         """The ledger keeps which splits of the columns were candidates."""
-        among = [[candidate.describe() for candidate in cell] for cell in self.candidates]
+        among = [[way.describe() for way in cell] for cell in self.candidates]
         each = {"each": [str(epsilon) for epsilon in self.each]} if self.each else {}
         return {**super().describe(), "among": among, **each}
 
     def question(self, place: Place) -> Question:
-        columns = tuple(dict.fromkeys(one.column for cell in self.candidates for one in cell))
+        columns = tuple(dict.fromkeys(way.column for cell in self.candidates for way in cell))
         return Question(place.cells, place.where, self.label, columns)
 
     def check(self, terms: Terms, place: Place) -> None:
@@ -146,17 +146,17 @@ class Choose(CellQuery[list[Split]], PortableQuery):
         if len(self.candidates) != place.cells.count:
             raise PlanError("a choice needs a list of candidate columns for each cell.")
         for cell in self.candidates:
-            names = [one.column for one in cell]
+            names = [way.column for way in cell]
             if not names or len(set(names)) < len(names) or self.label in names:
                 raise PlanError(
                     "a choice needs at least one candidate column, each once, without the label."
                 )
-            for one in cell:
-                one.check(terms.schema)
+            for way in cell:
+                way.check(terms.schema)
 
     def rehearse(self, terms: Terms, noise: Noise) -> None:
         """Not every provider knows weights, which thresholds need."""
-        numeric = any(one.size > 1 for cell in self.candidates for one in cell)
+        numeric = any(way.size > 1 for cell in self.candidates for way in cell)
         if numeric and self.selection is Selection.EXPONENTIAL:
             nothing = Contest(np.zeros(2, np.int64), self._rate(terms), np.array([1, 2]))
             noise.select([nothing], self.selection)
@@ -181,7 +181,7 @@ class Choose(CellQuery[list[Split]], PortableQuery):
         Cells are scored and selected in runs, so that the scores of a wide level, one for each
         threshold of each numeric column, need not be held all at once.
         """
-        widest = max(sum(one.size for one in cell) for cell in self.candidates)
+        widest = max(sum(way.size for way in cell) for cell in self.candidates)
         at_once = max(_SCORES_AT_ONCE // widest, 1)
         runs = range(0, len(self.candidates), at_once)
         return [
@@ -194,12 +194,12 @@ class Choose(CellQuery[list[Split]], PortableQuery):
         cells = self.candidates[run]
         scores: list[dict[str, IntArray]] = [{} for _ in cells]
         for name, counts in tally.columns.items():
-            found = {at: one for at, cell in enumerate(cells) for one in cell if one.column == name}
-            for at, row in self._scores(found, counts[run]):
+            ways = {at: way for at, cell in enumerate(cells) for way in cell if way.column == name}
+            for at, row in self._scores(ways, counts[run]):
                 scores[at][name] = row
         contests = [
             self._contest(
-                self._rate(terms, run.start + at), cell, [scores[at][one.column] for one in cell]
+                self._rate(terms, run.start + at), cell, [scores[at][way.column] for way in cell]
             )
             for at, cell in enumerate(cells)
         ]
@@ -220,8 +220,8 @@ class Choose(CellQuery[list[Split]], PortableQuery):
     ) -> Iterator[tuple[int, IntArray]]:
         """For each of some cells the scores of its candidate, all of one column."""
         kinds: dict[Callable[[IntArray, list[Candidate]], IntArray], list[int]] = {}
-        for at, one in candidates.items():
-            kind = self._cuts if one.thresholds else self._singles if one.values else self._all
+        for at, way in candidates.items():
+            kind = self._cuts if way.thresholds else self._singles if way.values else self._all
             kinds.setdefault(kind, []).append(at)
         for score, cells in kinds.items():
             mine = counts if len(cells) == len(counts) else counts[cells]
@@ -234,23 +234,23 @@ class Choose(CellQuery[list[Split]], PortableQuery):
         return multiway
 
     def _singles(self, counts: IntArray, candidates: list[Candidate]) -> IntArray:
-        parts = _taken(counts, [one.values for one in candidates])
+        parts = _taken(counts, [way.values for way in candidates])
         rest = counts.sum(axis=1, keepdims=True) - parts
         return self.criterion.branch(parts) + self.criterion.branch(rest)
 
     def _cuts(self, counts: IntArray, candidates: list[Candidate]) -> IntArray:
         below = counts.cumsum(axis=1)
         whole = below[:, -1:, :]
-        if min(one.size for one in candidates) == counts.shape[1] - 1:
+        if min(way.size for way in candidates) == counts.shape[1] - 1:
             parts = below[:, :-1]
         else:
-            parts = _taken(below, [[cut - 1 for cut in one.thresholds] for one in candidates])
+            parts = _taken(below, [[cut - 1 for cut in way.thresholds] for way in candidates])
         return self.criterion.branch(parts) + self.criterion.branch(whole - parts)
 
     def _contest(
         self, rate: Fraction, cell: tuple[Candidate, ...], scores: list[IntArray]
     ) -> Contest:
-        sizes = [one.size for one in cell]
+        sizes = [way.size for way in cell]
         if max(sizes) == 1:
             return Contest(np.concatenate(scores), rate)
         if self.selection is Selection.EXPONENTIAL:
@@ -342,10 +342,10 @@ def _taken(counts: IntArray, codes: Sequence[Sequence[int]]) -> IntArray:
 
 def _split(cell: tuple[Candidate, ...], index: int) -> Split:
     """The split that an index of a contest stands for."""
-    for one in cell:
-        if index < one.size:
-            return one.split(index)
-        index -= one.size
+    for way in cell:
+        if index < way.size:
+            return way.split(index)
+        index -= way.size
     raise PlanError("the selection lies outside its candidates.")
 
 

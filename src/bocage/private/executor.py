@@ -201,17 +201,17 @@ class LiveExecutor:
     def _admitted(self, query: Query, place: Place, version: str | None) -> tuple[str, str]:
         """Key and memo of a question that can be asked. All of it follows from the question, the
         public terms and the version, so that for one that came before, it is known."""
-        found = self._known.get((query, place, version))
-        if found is None:
+        admitted = self._known.get((query, place, version))
+        if admitted is None:
             self._check(query, place)
             facts = facts_of(self.terms, query, place, version)
             text = canonical_text(facts)
-            found = _digest(text), text if len(text) <= _LONGEST_MEMO else memo_of(facts)
+            admitted = _digest(text), text if len(text) <= _LONGEST_MEMO else memo_of(facts)
             if len(text) <= _LONGEST_KNOWN:
                 if len(self._known) >= _MOST_KNOWN:
                     self._known.clear()
-                self._known[query, place, version] = found
-        return found
+                self._known[query, place, version] = admitted
+        return admitted
 
     def _check(self, query: Query, place: Place) -> None:
         if self.has_ledger and not query.is_private:

@@ -40,10 +40,10 @@ def least_noise(sizes: Sequence[int], columns: int, rate: Fraction) -> Shared:
 
     def part(group: list[int], rate: Fraction) -> tuple[list[int], Body]:
         own, share = tuple(sizes[i] for i in group), rate * len(group) / count
-        found: list[Body] = [Tables(share, own, columns)]
+        bodies: list[Body] = [Tables(share, own, columns)]
         if max(own) <= LARGEST:
-            found.append(ConsistentTables(share, own, columns))
-        return group, min(found, key=lambda body: sum(deviations(body)))
+            bodies.append(ConsistentTables(share, own, columns))
+        return group, min(bodies, key=lambda body: sum(deviations(body)))
 
     alone = intercept(count, columns, rate)
     apart: Shared = [([0], alone)]

@@ -149,8 +149,8 @@ class Within:
     def runs(self, noisy: IntArray) -> tuple[int, int]:
         """The first and the last run that is not refused; all if there is none."""
         kept = self._kept(noisy[np.newaxis])[0]
-        found = np.flatnonzero(kept)
-        return (int(found[0]), int(found[-1])) if len(found) else (0, len(noisy) - 1)
+        inside = np.flatnonzero(kept)
+        return (int(inside[0]), int(inside[-1])) if len(inside) else (0, len(noisy) - 1)
 
     def holds(self, counts: IntArray, own: int) -> float:
         """How often the interval holds a quantile that lies as these counts say. Public arithmetic.

@@ -57,7 +57,7 @@ class LocalGini(Choose):
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[Split]:
         scores = {name: _indices(counts) for name, counts in tally.columns.items()}
         contests = [
-            Contest(np.array([scores[one.column][at] for one in cell]), self._local(size))
+            Contest(np.array([scores[way.column][at] for way in cell]), self._local(size))
             for at, (cell, size) in enumerate(zip(self.candidates, self.sizes, strict=True))
         ]
         chosen = noise.select(contests, self.selection).tolist()

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from anyio import to_thread
 
 from bocage.errors import AccessDenied, BocageError, RequestInvalid, ScopeClosed
-from bocage.service.core import errors, keys
+from bocage.service.core import errors
 from bocage.service.core.limits import Buckets, Limited, padding, sender
+from bocage.service.core.registry import KEY, key_digest
 from bocage.service.core.sessions import Session, session_cookie
 from bocage.service.fast_path import FastPath
 
@@ -86,9 +87,9 @@ class Gate:
                 raise Limited("too many requests with this key.", seconds)
             return {"analyst": session.analyst, "key": session.key}
         scheme, _, key = (given[0] if len(given) == 1 else b"").decode("latin-1").partition(" ")
-        if scheme.lower() != "bearer" or not keys.KEY.fullmatch(key):
+        if scheme.lower() != "bearer" or not KEY.fullmatch(key):
             self._refuse_key(scope)
-        digest = keys.digest(key)
+        digest = key_digest(key)
         if seconds := self._rates.take(digest):
             raise Limited("too many requests with this key.", seconds)
         registry = self._service.registry

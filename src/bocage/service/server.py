@@ -53,7 +53,8 @@ def serve(home: Home) -> None:
 def environment_of(settings: Settings) -> dict[str, str]:
     """Settings as names of the environment."""
     return {
-        f"{PREFIX}{one.name.upper()}": str(getattr(settings, one.name)) for one in fields(settings)
+        f"{PREFIX}{setting.name.upper()}": str(getattr(settings, setting.name))
+        for setting in fields(settings)
     }
 
 

@@ -85,7 +85,7 @@ class Settings:
         flags: Mapping[str, Any] | None = None,
     ) -> Self:
         """Flags over environment over file over defaults; what is not known is refused."""
-        known = {one.name: one for one in fields(cls)}
+        known = {setting.name: setting for setting in fields(cls)}
         given = _from_file(home / "settings.toml", known)
         given |= _from_environment(os.environ if environment is None else environment, known)
         given |= {name: value for name, value in (flags or {}).items() if value is not None}
@@ -95,10 +95,16 @@ class Settings:
 
     def check(self) -> None:
         """Refuse what cannot work, or would be unsafe, before anything is opened."""
-        for one in fields(self):
-            value, low, high = getattr(self, one.name), one.metadata["low"], one.metadata["high"]
+        for setting in fields(self):
+            value, low, high = (
+                getattr(self, setting.name),
+                setting.metadata["low"],
+                setting.metadata["high"],
+            )
             if low is not None and not low <= value <= high:
-                raise ServiceError(f"setting {one.name} lies between {low} and {high}: {value}.")
+                raise ServiceError(
+                    f"setting {setting.name} lies between {low} and {high}: {value}."
+                )
         if bool(self.tls_certificate) != bool(self.tls_key):
             raise ServiceError("settings tls_certificate and tls_key are given together or not.")
         if not (self.tls_certificate or self.behind_tls_proxy or is_loopback(self.host)):
@@ -124,8 +130,12 @@ def template() -> str:
         "# Settings of this Bocage service. Each can also be given in the environment, such as"
     ]
     lines += ["# BOCAGE_PORT=8401, or as a flag of `bocage serve` where there is one.", ""]
-    for one in fields(Settings):
-        lines += [f"# {one.metadata['doc']}", f"# {one.name} = {_toml(one.default)}", ""]
+    for setting in fields(Settings):
+        lines += [
+            f"# {setting.metadata['doc']}",
+            f"# {setting.name} = {_toml(setting.default)}",
+            "",
+        ]
     return "\n".join(lines)
 
 

@@ -16,7 +16,13 @@ from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError, PlanError
 from bocage.learners import LEARNERS, Bayes
 from bocage.learners.bayes.learner import CHOICE, CLASSES, PAIRS, SINGLES
-from bocage.learners.bayes.log_odds import agreeing, log_ratios, pair_ratios, prior_of, with_pairs
+from bocage.learners.bayes.log_odds import (
+    log_ratios,
+    pair_ratios,
+    prior_of,
+    with_consistent_totals,
+    with_pairs,
+)
 from bocage.mechanisms import Adjacency
 from bocage.model import AdditiveModel, from_dict, to_dict
 from bocage.private import BestModel
@@ -80,8 +86,8 @@ class Watched(LiveExecutor):
     counts: list[int] = field(default_factory=list)
     rates: list = field(default_factory=list)
 
-    def draw(self, query, place, account, finish):
-        answer = super().draw(query, place, account, finish)
+    def draw(self, query, place, payer):
+        answer = super().draw(query, place, payer)
         if isinstance(query, ConsistentCounts):  # a record has one label, whose noise this is
             labels = 1 if query.label is None else self.terms.schema[query.label].cells
             bodies = self.noise.bodies[-1]
@@ -207,7 +213,7 @@ def test_the_model_is_saved_and_read_again():
 def test_totals_are_the_weighted_mean_of_what_the_tables_say():
     tables = [np.array([[10.0, 4.0]]), np.array([[3.0, 1.0], [3.0, 1.0]])]
     said = [(tables[0][0], 1.0), (tables[1].sum(axis=0), 2.0)]  # the second is half as precise
-    totals, moved = agreeing(tables, said)
+    totals, moved = with_consistent_totals(tables, said)
     assert totals == pytest.approx([(2 * 10 + 6) / 3, (2 * 4 + 2) / 3])
     for one in moved:
         assert one.sum(axis=0) == pytest.approx(totals)

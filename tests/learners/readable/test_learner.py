@@ -190,7 +190,7 @@ def test_a_declared_number_of_rows_leaves_all_of_epsilon_to_the_tree():
 @pytest.mark.parametrize(("epsilon", "leaves"), [("0.4", 20), ("2", 100), ("4", 100), ("400", 100)])
 def test_leaves_keep_ten_records_on_average_however_large_epsilon_is(epsilon, leaves):
     half = Epsilon.of(epsilon).split([1, 1])
-    assert ReadableTree()._rule(SCHEMA, 1000, *half).most == pytest.approx(leaves)
+    assert ReadableTree()._rule(SCHEMA, 1000, *half, {}).most == pytest.approx(leaves)
 
 
 @pytest.mark.parametrize("leaves", [2, 5])

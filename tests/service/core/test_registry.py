@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from running import bearer, count
 
-from bocage.service.core import keys
-from bocage.service.core.registry import Caller
+from bocage.service.core.registry import Caller, key_digest, new_key
 
 QUERY = "/v1/tables/people/query"
 
@@ -17,12 +16,12 @@ def test_the_look_tells_what_two_would(made):
         registry = owner.registry
 
         def told(key, table="people"):
-            return registry.caller(keys.digest(key), table)
+            return registry.caller(key_digest(key), table)
 
         assert told(ann) == Caller("ann", "open", "open")
         assert told(ann, "others") == told(ann, None) == Caller("ann", "open", None)
         assert told(bob) == Caller("bob", "open", None)
-        assert told(keys.new_key()) is None
+        assert told(new_key()) is None
         registry.revoke_grant("ann", "people")
         assert told(ann) == Caller("ann", "open", "revoked")
         assert told(ann).grant == registry.grant_state("ann", "people")

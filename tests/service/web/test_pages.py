@@ -14,10 +14,11 @@ from bocage.epsilon import Epsilon
 from bocage.errors import BocageError, ServiceError
 from bocage.local import Survey, parse_distortion
 from bocage.schema import Schema
-from bocage.service.core import history, keys, surveys, tables
+from bocage.service.core import history, surveys, tables
 from bocage.service.core.directory import Home
 from bocage.service.core.exports import check_signature
 from bocage.service.core.limits import sender
+from bocage.service.core.registry import new_key
 from bocage.service.core.sessions import Sessions
 from bocage.service.core.store import open_store
 
@@ -52,7 +53,7 @@ def test_the_sender_is_the_last_whom_the_proxy_names():
 
 def test_behind_a_proxy_one_who_guesses_shuts_out_nobody_else(serve, ann):
     client = serve(behind_tls_proxy=True)
-    wrong = bearer(keys.new_key())
+    wrong = bearer(new_key())
     told = [
         client.get("/v1/me", headers={**wrong, "X-Forwarded-For": "6.6.6.6"}).status_code
         for _ in range(80)

@@ -73,10 +73,10 @@ class BoostingRule:
 
     def terms(self, drawn: Sequence[tuple[tuple[int, ...], IntArray]]) -> list[Term]:
         """What was drawn, tables of the same attributes added up."""
-        sums: dict[tuple[int, ...], IntArray] = {}
+        tables: dict[tuple[int, ...], IntArray] = {}
         for places, scores in drawn:
-            sums[places] = sums[places] + scores if places in sums else scores
-        return [self._term(places, sums[places]) for places in sorted(sums) if sums[places].any()]
+            tables[places] = tables[places] + scores if places in tables else scores
+        return [self._term(*table) for table in sorted(tables.items()) if table[1].any()]
 
     def _term(self, places: tuple[int, ...], scores: IntArray) -> Term:
         blocks = [self.blocks[i] for i in places]

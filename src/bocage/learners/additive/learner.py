@@ -207,7 +207,7 @@ class Additive(Learner):
                 few //= 2
             while few < STACK[-1] and support >= ENOUGH * self.numbers(schema, names, 2 * few):
                 few *= 2
-        found = []
+        blocks = []
         for name in names:
             column = schema[name]
             if isinstance(column, Categorical):
@@ -216,8 +216,8 @@ class Additive(Learner):
                 levels = tuple(size for size in STACK if size <= column.cells)
             else:
                 levels = (min(few, column.cells),)
-            found.append(Block((name,), (levels[-1],), levels))
-        return found
+            blocks.append(Block((name,), (levels[-1],), levels))
+        return blocks
 
     @staticmethod
     def numbers(schema: Schema, names: tuple[str, ...], few: int) -> int:

@@ -18,10 +18,10 @@ from bocage.learners.bayes.log_odds import (
     Evidence,
     Law,
     Pair,
-    agreeing,
     naive,
     power,
     prior_of,
+    with_consistent_totals,
     with_pairs,
 )
 from bocage.learners.bayes.maxent import fits, laws
@@ -140,9 +140,9 @@ class Bayes(Learner):
         share = plan.share(0, CLASSES)
         counts = start.ask(Counts((label_of(table.schema).name,), share))[0]
         progress(1, 2)
-        known = counts, start.deviation(share) ** 2
+        counted = counts, start.deviation(share) ** 2
         rest = Epsilon(plan.budget.nano - share.nano)
-        model = self.tables(start, *known, rest, self.certificate(start))
+        model = self.tables(start, *counted, rest, self.certificate(start))
         progress(2, 2)
         return self.certified(model, start)
 
@@ -176,25 +176,25 @@ class Bayes(Learner):
         shares[0] -= epsilon - left
         counted = count_tables(start, [[pair] for pair in zip(names, cuts, strict=True)], shares[0])
         said = [(counts.astype(float), variance), *counted.totals]
-        totals, singles = agreeing(counted.tables, said)
-        known = prior_of(totals), max(float(totals.sum()), 1.0)
-        evidence = Evidence(*known, singles, counted.variances, {}, {})
+        totals, singles = with_consistent_totals(counted.tables, said)
+        shape = prior_of(totals), max(float(totals.sum()), 1.0)
+        evidence = Evidence(*shape, singles, counted.variances, {}, {})
         if paired:
             chosen = self.chosen(evidence, room)
             both = [[(names[i], cuts[i]) for i in pair] for pair in chosen]
             two = count_tables(start, both, shares[1])
-            _, moved = agreeing(two.tables, [(totals, 1.0)])
+            _, moved = with_consistent_totals(two.tables, [(totals, 1.0)])
             pairs = {
                 (a, b): table.reshape(sizes[a], sizes[b], len(totals))
                 for (a, b), table in zip(chosen, moved, strict=True)
             }
             noise = dict(zip(chosen, two.variances, strict=True))
             better = with_pairs(singles, counted.variances, pairs, noise)
-            evidence = Evidence(*known, *better, pairs, noise)
-        found = _Model(schema, names, uneven, certificate)
+            evidence = Evidence(*shape, *better, pairs, noise)
+        form = _Model(schema, names, uneven, certificate)
         if len(shares) == 1:
-            return found.of(naive(evidence))
-        models = [found.of(law) for law in laws(evidence)]
+            return form.of(naive(evidence))
+        models = [form.of(law) for law in laws(evidence)]
         return models[start.fit(BestModel(tuple(models), label, shares[-1]))]
 
     @staticmethod

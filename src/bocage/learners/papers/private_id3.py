@@ -61,7 +61,7 @@ class PrivateID3(Learner):
         parts = [len(attributes) - level for level in range(depth)]
         queries = sum(parts) + 2 * (depth + 1)
         budget = budget_of(epsilon, queries, self.name)
-        shares = iter(budget.split([one for m in parts for one in (1, 1, m)] + [1, 1]))
+        shares = iter(budget.split([weight for m in parts for weight in (1, 1, m)] + [1, 1]))
         steps = []
         for level, m in enumerate(parts):
             steps.append(Step(level, COUNT, "discrete Laplace", next(shares)))

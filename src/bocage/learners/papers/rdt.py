@@ -198,9 +198,9 @@ class RandomTrees(Learner):
         own = self.certificate(start)
         fresh = replace(own, variant=forest.certificate.variant, settled=True)
         assert start.batch == batch  # noqa: S101 - checked above
-        known = with_batch(fresh, self._batch(start, plan, len(forest)), forest.certificate)
+        certificate = with_batch(fresh, self._batch(start, plan, len(forest)), forest.certificate)
         progress(1, 1)
-        return _forest(schema, structures, counts, known)
+        return _forest(schema, structures, counts, certificate)
 
     def _count(
         self, start: OpenCells, routers: Sequence[Cells], epsilon: Epsilon

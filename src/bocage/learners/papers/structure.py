@@ -120,12 +120,12 @@ def _levels(
     inner: IntArray, first: IntArray, nodes: int
 ) -> Iterator[tuple[IntArray, IntArray, int, int]]:
     """The levels below the root, the deepest first."""
-    found, start, end = [], 0, 1
+    levels, start, end = [], 0, 1
     while end < nodes:
-        here = (inner >= start) & (inner < end)
-        start, end = end, int(np.append(first, nodes)[np.flatnonzero(here)[-1] + 1])
-        found.append((inner[here], first[here] - start, start, end))
-    yield from reversed(found)
+        inside = (inner >= start) & (inner < end)
+        start, end = end, int(np.append(first, nodes)[np.flatnonzero(inside)[-1] + 1])
+        levels.append((inner[inside], first[inside] - start, start, end))
+    yield from reversed(levels)
 
 
 def random_structure(

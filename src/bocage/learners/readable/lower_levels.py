@@ -189,7 +189,7 @@ def _nodes(drawn: Drawn) -> int:
 
 
 def _labels(drawn: Drawn) -> list[int]:
-    below = [label for one in drawn.below for label in _labels(one)]
+    below = [label for child in drawn.below for label in _labels(child)]
     return below if drawn.below else [drawn.label]
 
 
@@ -198,4 +198,4 @@ def _shallow(drawn: Drawn, depth: int) -> Drawn:
     if not depth:
         labels = _labels(drawn)
         return Drawn(max(labels, key=labels.count))
-    return replace(drawn, below=tuple(_shallow(one, depth - 1) for one in drawn.below))
+    return replace(drawn, below=tuple(_shallow(child, depth - 1) for child in drawn.below))

@@ -72,17 +72,17 @@ def _add_up(cells: Any, start: Any, sizes: Any, terms: Any, tables: Any, scores:
     """Add to the scores, a line for each label, those of the rows from `start` on in all terms."""
     front = np.empty(scores.shape[1], np.int32)
     for t in range(len(terms)):
-        last, place = terms[t, -2:]
+        last, begin = terms[t, -2:]
         several = _front(cells, start, terms[t], sizes, front)
         for label in range(len(scores)):
             line = scores[label]
             if not several:
                 for i in range(len(line)):
-                    line[i] += tables[label, place + cells[last, start + i]]
+                    line[i] += tables[label, begin + cells[last, start + i]]
             else:
                 for i in range(len(line)):
                     line[i] += tables[
-                        label, place + front[i] * sizes[last] + cells[last, start + i]
+                        label, begin + front[i] * sizes[last] + cells[last, start + i]
                     ]
 
 
@@ -103,10 +103,10 @@ def find_margins(
             scores[label] = intercept[label]
         _add_up(cells, start, sizes, terms, tables, scores)
         for i in range(size):
-            own, worst, borne, digit = np.int64(labels[start + i]), np.int64(2**62), 0, 1
+            true, worst, borne, digit = np.int64(labels[start + i]), np.int64(2**62), 0, 1
             for label in range(classes):
-                if label != own:
-                    lead = scores[own, i] - scores[label, i] - (label < own)
+                if label != true:
+                    lead = scores[true, i] - scores[label, i] - (label < true)
                     worst = min(worst, lead)
                     for step in steps:
                         borne += digit * (lead >= step)
@@ -115,7 +115,7 @@ def find_margins(
                 borne = -base
                 for step in steps:
                     borne += worst + step < 0
-            margins[start + i] = own * (base + digit) + base + borne
+            margins[start + i] = true * (base + digit) + base + borne
 
 
 @compiled

@@ -86,7 +86,7 @@ class ConsistentCounts(Ensemble):
     def uses(self, terms: Terms) -> Sequence[Used]:
         """Each group of tables has noise of its own, and there a record costs what its rate is."""
         each = bodies(self.sizes, self.epsilon.fraction / terms.steps)
-        return [Used("noise on tables that agree", tuple(one.rate * terms.steps for one in each))]
+        return [Used("noise on tables that agree", tuple(body.rate * terms.steps for body in each))]
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[IntArray]:
         """For each router noisy counts of shape (cells, labels)."""
@@ -94,12 +94,12 @@ class ConsistentCounts(Ensemble):
         each = bodies(sizes, self.epsilon.fraction / terms.steps)
         drawn = rounded(noise.perturb(each * labels))
         order = [i for group in groups_of(sizes) for i in group]
-        found: list[IntArray] = [np.empty(0, np.int64)] * len(sizes)
+        noisy: list[IntArray] = [np.empty(0, np.int64)] * len(sizes)
         exact = self.by_router(tally.totals)
         for at, i in enumerate(order):
             own = np.concatenate(drawn[at :: len(sizes)], axis=1)
-            found[i] = exact[i] + own[: len(exact[i])]
-        return found
+            noisy[i] = exact[i] + own[: len(exact[i])]
+        return noisy
 
 
 def leaves_rows_outside(router: Cells) -> bool:

@@ -13,8 +13,7 @@ from bocage.parties import PartyPlan, contribute
 from bocage.service.api.jobs import Limit
 from bocage.service.api.routing import Caller, IdempotencyKey, Served, TableName, router
 from bocage.service.core import documents, questions
-from bocage.service.core.accounts import Admission
-from bocage.service.core.errors import shielded
+from bocage.service.core.accounts import Admission, shielded
 
 routes = router()
 After = Annotated[int, Query(ge=0, le=2**62, description="The number of the last line seen.")]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from bocage.accounting import LedgerAccount, MemoryAccount, Scope
 from bocage.epsilon import Epsilon
 from bocage.errors import AnswerLost
+from bocage.service.core.errors import AFTER_CHARGE, place_of
+
+_LOG = logging.getLogger("bocage.service")
 
 
 def nothing(entry: int) -> None:
@@ -58,6 +63,27 @@ class Admission:
         answer, and the same one always does, however it is written.
         """
         return f"request {self.request}"
+
+
+@contextmanager
+def shielded(admission: Admission) -> Iterator[None]:
+    """After the charge, let one opaque error out and nothing else."""
+    try:
+        yield
+    except Exception as error:
+        if admission.entry is None:
+            raise
+        _LOG.error(
+            "entry %d was charged, then %s %s",
+            admission.entry,
+            type(error).__name__,
+            place_of(error),
+        )
+        failed = True
+    else:
+        failed = False
+    if failed:  # raised out here, so that neither the cause nor its frames go along
+        raise AFTER_CHARGE.with_traceback(None)
 
 
 class Answered(Exception):

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bocage.errors import NotFound, RequestConflict, ServiceError
-from bocage.service.core import keys
-from bocage.service.core.registry import now
+from bocage.service.core.registry import key_digest, new_id, now
 from bocage.service.core.store import open_store
 from bocage.storage import Run, Store
 
@@ -85,18 +84,18 @@ class Records:
     ) -> Handle:
         """Keep a plan; the same plan has the same handle."""
         text = json.dumps(plan, sort_keys=True)
-        digest = keys.digest(text)
+        digest = key_digest(text)
         with self._store.write() as run:
-            found = run(
+            stored = run(
                 'SELECT id FROM handles WHERE analyst = ? AND "table" = ? AND digest = ?',
                 *(analyst, table, digest),
             )
-            if found:
-                return Handle(found[0][0], table, plan)
+            if stored:
+                return Handle(stored[0][0], table, plan)
             ((number,),) = run("SELECT count(*) FROM handles WHERE analyst = ?", analyst)
             if number >= most:
                 raise ServiceError(f"an analyst may keep {most} partitions: use the kept ones.")
-            handle = keys.new_id()
+            handle = new_id()
             row = (handle, analyst, table, text, digest, now())
             run("INSERT INTO handles VALUES (?, ?, ?, ?, ?, ?)", *row)
         return Handle(handle, table, plan)

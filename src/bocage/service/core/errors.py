@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from bocage import errors
 from bocage.errors import BocageError, EngineError
 from bocage.service.core import documents
-from bocage.service.core.accounts import Admission
 from bocage.service.core.limits import Limited
 from bocage.service.core.strict_json import Refused
 
@@ -74,13 +71,13 @@ INTERNAL = documents.ErrorBody(
 
 
 def status_of(error: BocageError) -> int:
-    return next(_STATUS[one] for one in type(error).__mro__ if one in _STATUS)
+    return next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
 
 
 def body_of(error: BocageError) -> documents.ErrorBody:
     """What an analyst hears."""
     kinds = type(error).__mro__
-    hint = next((_HINTS[one] for one in kinds if one in _HINTS), "")
+    hint = next((_HINTS[kind] for kind in kinds if kind in _HINTS), "")
     message = str(error)
     if type(error) in _OPAQUE:
         _LOG.error("%s: %s", type(error).__name__, message)
@@ -99,29 +96,8 @@ def headers_of(error: BocageError) -> dict[str, str]:
 
 def code_of(kind: type[BaseException]) -> str:
     """The name of the public class in snake case."""
-    public = next(one for one in kind.__mro__ if one.__module__ == errors.__name__)
+    public = next(base for base in kind.__mro__ if base.__module__ == errors.__name__)
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", public.__name__).lower()
-
-
-@contextmanager
-def shielded(admission: Admission) -> Iterator[None]:
-    """After the charge, let one opaque error out and nothing else."""
-    try:
-        yield
-    except Exception as error:
-        if admission.entry is None:
-            raise
-        _LOG.error(
-            "entry %d was charged, then %s %s",
-            admission.entry,
-            type(error).__name__,
-            place_of(error),
-        )
-        failed = True
-    else:
-        failed = False
-    if failed:  # raised out here, so that neither the cause nor its frames go along
-        raise AFTER_CHARGE.with_traceback(None)
 
 
 def place_of(error: BaseException) -> str:

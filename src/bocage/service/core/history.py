@@ -72,9 +72,9 @@ def last_entries(ledger: Ledger, table: Scope, most: int) -> list[Entry]:
     """The last entries of a table, from the end of the ledger backwards."""
     end, width = ledger.head().number, 4 * most
     while True:
-        found = ledger.entries(table, max(0, end - width))
-        if len(found) >= most or width >= end:
-            return found[-most:]
+        entries = ledger.entries(table, max(0, end - width))
+        if len(entries) >= most or width >= end:
+            return entries[-most:]
         width *= 4
 
 

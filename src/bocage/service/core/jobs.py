@@ -16,13 +16,13 @@ from bocage.learners import Learner, RandomTrees
 from bocage.model import Forest, Released
 from bocage.private import PrivateTable
 from bocage.private.steps import Rows
-from bocage.service.core import documents, errors, keys
+from bocage.service.core import documents, errors
 from bocage.service.core.accounts import Admission
 from bocage.service.core.analyst_store import Job, Kept
 from bocage.service.core.learning import make_learner, plan_of
 from bocage.service.core.limits import Limited, padding
 from bocage.service.core.questions import digest_of, dry_rows, expand, finder, rows_of
-from bocage.service.core.registry import now
+from bocage.service.core.registry import new_id, now
 
 if TYPE_CHECKING:
     from bocage.service.core.service import Service
@@ -93,7 +93,7 @@ class Jobs:
                 remaining=str(left),
                 note="more than is left: would be refused" if plan.budget > left else "",
             )
-        name = keys.new_id()
+        name = new_id()
         if key is not None:
             name = self._service.records.bind(analyst, key, digest_of(table, request), name)
             try:
@@ -192,7 +192,7 @@ class Jobs:
         document = model.to_dict()
         job = work.job
         kept = Kept(
-            id=keys.new_id(),
+            id=new_id(),
             analyst=job.analyst,
             table=job.table,
             learner=job.learner,

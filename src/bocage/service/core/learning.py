@@ -18,11 +18,15 @@ def make_learner(name: str, parameters: dict[str, Any]) -> Learner:
     """A learner by name; what it does not know is refused."""
     if name not in LEARNERS:
         raise LearnerError(f"there is no learner {name!r}. There are {', '.join(LEARNERS)}.")
-    known = {field.name: field for field in _fields(name)}
+    parameters_of = {field.name: field for field in _fields(name)}
     for key in parameters:
-        if key not in known:
-            raise LearnerError(f"{name} has no parameter {key!r}. It has {', '.join(known)}.")
-    return LEARNERS[name](**{key: _typed(name, known[key], v) for key, v in parameters.items()})
+        if key not in parameters_of:
+            raise LearnerError(
+                f"{name} has no parameter {key!r}. It has {', '.join(parameters_of)}."
+            )
+    return LEARNERS[name](
+        **{key: _typed(name, parameters_of[key], v) for key, v in parameters.items()}
+    )
 
 
 def plan_of(learner: Learner, schema: Schema, request: documents.LearnRequest) -> Plan:

@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Self
 
 from bocage.accounting import Balance, Ledger, Scope, State
+from bocage.engine.draft import to_toml
+from bocage.engine.profile import draft_schema
 from bocage.epsilon import Epsilon
 from bocage.errors import LedgerError, ScopeClosed, ServiceError
 from bocage.private import protect
 from bocage.schema import Schema
 from bocage.service.core.directory import Home
 from bocage.service.core.registry import Registered, Registry, check_table_name, now
+
+_NO_FILE = ("postgresql://", "postgres://", "spark:")
 
 
 @dataclass(frozen=True)
@@ -134,12 +138,12 @@ class Owner:
     def accounts(self, analyst: str) -> list[Account]:
         """What an analyst has of each table."""
         known = {table.name: table.scope for table in self.registry.tables()}
-        found = []
+        accounts = []
         for table, state in self.registry.grants(analyst).items():
             if table in known:
                 scope = Scope.table(known[table]).analyst(analyst)
-                found.append(Account(table, state, self.ledger.balance(scope)))
-        return found
+                accounts.append(Account(table, state, self.ledger.balance(scope)))
+        return accounts
 
     def close(self) -> None:
         self.registry.close()
@@ -160,3 +164,28 @@ def _absolute(source: str) -> str:
     prefix = "spark:" if source.startswith("spark:") else ""
     path = source.removeprefix(prefix)
     return source if "://" in path else prefix + str(Path(path).absolute())
+
+
+def draft_of(name: str, source: str, label: str | None) -> str:
+    """A first schema of a source in TOML, for its owner to review and sign: it reads rows.
+
+    Where none can be made from the source, an example to write over.
+    """
+    if source.startswith(_NO_FILE):
+        return _EMPTY.format(name=name)
+    return to_toml(draft_schema(Path(source), name, label))
+
+
+_EMPTY = """# A draft cannot be made from this source: declare what is public by hand.
+name = "{name}"
+# row_cap = 1000000
+
+[[attributes]]
+name = "sex"
+type = "categorical"
+values = ["F", "M"]
+
+[target]
+name = "label"
+values = ["no", "yes"]
+"""

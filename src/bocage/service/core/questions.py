@@ -15,8 +15,7 @@ from bocage.plan.documents import MOST_STEPS, HandleStep
 from bocage.private import Answer, Kind, PrivatePartition, PrivateTable
 from bocage.private.steps import FindModel, Rows, follow
 from bocage.service.core import documents
-from bocage.service.core.accounts import Admission, Answered
-from bocage.service.core.errors import shielded
+from bocage.service.core.accounts import Admission, Answered, shielded
 
 if TYPE_CHECKING:
     from bocage.service.core.service import Service

@@ -1,18 +1,26 @@
-"""What the owner registered: tables, analysts with the hashes of their keys, and grants."""
+"""What the owner registered: tables, analysts with the hashes of their keys, and grants.
+
+A key has 256 random bits. It is shown once and kept as a hash.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 import re
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 
 from bocage.errors import AccessDenied, ServiceError
 from bocage.schema import Schema
-from bocage.service.core import keys
 from bocage.service.core.store import open_store
 
+KEY = re.compile(r"bocage_[0-9a-f]{64}")
+PREFIX_DIGITS = 8  # of the hash; they find the row, and the whole hash is compared
+_NOBODY = "0" * 64
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -115,12 +123,12 @@ class Registry:
     def add_analyst(self, name: str) -> str:
         """A new analyst; returns the key, which is kept as a hash only."""
         check_name(name, "an analyst")
-        key = keys.new_key()
-        digest = keys.digest(key)
+        key = new_key()
+        digest = key_digest(key)
         with self._store.write() as run:
             if run("SELECT 1 FROM analysts WHERE name = ?", name):
                 raise ServiceError(f"there is an analyst {name!r} already; rotate gives a new key.")
-            row = (name, "open", digest[: keys.PREFIX_DIGITS], digest, now(), "")
+            row = (name, "open", digest[:PREFIX_DIGITS], digest, now(), "")
             run("INSERT INTO analysts VALUES (?, ?, ?, ?, ?, ?)", *row)
         return key
 
@@ -128,12 +136,12 @@ class Registry:
         """A new key; the old one ends at once."""
         if self.analyst(name).state != "open":
             raise ServiceError(f"analyst {name!r} was revoked, which is final.")
-        key = keys.new_key()
-        digest = keys.digest(key)
+        key = new_key()
+        digest = key_digest(key)
         with self._store.write() as run:
             run(
                 "UPDATE analysts SET prefix = ?, digest = ?, rotated = ? WHERE name = ?",
-                *(digest[: keys.PREFIX_DIGITS], digest, now(), name),
+                *(digest[:PREFIX_DIGITS], digest, now(), name),
             )
         return key
 
@@ -144,27 +152,27 @@ class Registry:
 
     def authenticate(self, key: str) -> Analyst | None:
         """Whose key this is. The hash finds the row by a prefix; all of it is then compared."""
-        digest = keys.digest(key)
+        digest = key_digest(key)
         rows = self._store.look(
             "SELECT digest, name, state, added, rotated FROM analysts WHERE prefix = ?",
-            digest[: keys.PREFIX_DIGITS],
+            digest[:PREFIX_DIGITS],
         )
-        found = keys.matching(digest, [row[0] for row in rows])
-        return next((Analyst(*row[1:]) for row in rows if row[0] == found), None)
+        match = matching(digest, [row[0] for row in rows])
+        return next((Analyst(*row[1:]) for row in rows if row[0] == match), None)
 
     def caller(self, digest: str, table: str | None) -> Caller | None:
         """Whose key has this hash, as `authenticate`; and the grant of a table, in the same look."""
-        prefix = digest[: keys.PREFIX_DIGITS]
+        prefix = digest[:PREFIX_DIGITS]
         rows = self._store.look(_CALLER, table, prefix)
-        found = keys.matching(digest, [row[0] for row in rows])
-        return next((Caller(*row[1:]) for row in rows if row[0] == found), None)
+        match = matching(digest, [row[0] for row in rows])
+        return next((Caller(*row[1:]) for row in rows if row[0] == match), None)
 
     def require_key(self, name: str, digest: str) -> None:
         """Refuse a key that was the analyst's and is no more."""
         rows = self._store.look(
             "SELECT digest FROM analysts WHERE name = ? AND state = 'open'", name
         )
-        if keys.matching(digest, [row[0] for row in rows]) is None:
+        if matching(digest, [row[0] for row in rows]) is None:
             raise AccessDenied("the key has ended.")
 
     # Grants
@@ -236,3 +244,27 @@ def check_table_name(name: str) -> None:
 
 def now(clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> str:
     return clock().isoformat(timespec="milliseconds")
+
+
+def new_key() -> str:
+    """A key as an analyst gets it."""
+    return f"bocage_{secrets.token_hex(32)}"
+
+
+def new_id() -> str:
+    """An id that nobody can guess: 128 random bits."""
+    return secrets.token_hex(16)
+
+
+def key_digest(key: str) -> str:
+    """What is kept of a key. It has 256 random bits, so that one fast hash is enough."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def matching(presented: str, known: Iterable[str]) -> str | None:
+    """The known hash that equals the presented one, compared in constant time."""
+    match = None
+    for digest in (*known, _NOBODY):  # at least one comparison, whether or not there is a candidate
+        if hmac.compare_digest(digest, presented):
+            match = digest
+    return match

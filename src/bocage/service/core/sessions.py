@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Literal
 
-from bocage.service.core import keys
-from bocage.service.core.registry import now
+from bocage.service.core.registry import KEY, PREFIX_DIGITS, key_digest, matching, new_key, now
 from bocage.service.core.store import open_store
 
 COOKIE = "bocage_session"
@@ -39,32 +38,32 @@ class Sessions:
 
     def log_in(self, key: str) -> str | None:
         """The token of a new session, if the key is the owner's or that of an open analyst."""
-        if not keys.KEY.fullmatch(key):
+        if not KEY.fullmatch(key):
             return None
-        digest = keys.digest(key)
+        digest = key_digest(key)
         with self._store.read() as run:
             owners = run("SELECT digest FROM owner")
             analysts = run(
                 "SELECT digest, name, state FROM analysts WHERE prefix = ?",
-                digest[: keys.PREFIX_DIGITS],
+                digest[:PREFIX_DIGITS],
             )
-        found = keys.matching(digest, [row[0] for row in (*owners, *analysts)])
-        if found is None:
+        match = matching(digest, [row[0] for row in (*owners, *analysts)])
+        if match is None:
             return None
-        name = next((row[1] for row in analysts if row[0] == found and row[2] == "open"), None)
-        if name is None and found not in [row[0] for row in owners]:
+        name = next((row[1] for row in analysts if row[0] == match and row[2] == "open"), None)
+        if name is None and match not in [row[0] for row in owners]:
             return None
         role = "owner" if name is None else "analyst"
         token = secrets.token_hex(32)
         with self._store.write() as run:
             run("DELETE FROM sessions WHERE expires < ?", int(time.time()))
-            row = (keys.digest(token), role, name or "", digest, int(time.time()) + self._seconds)
+            row = (key_digest(token), role, name or "", digest, int(time.time()) + self._seconds)
             run("INSERT INTO sessions VALUES (?, ?, ?, ?, ?)", *row)
         return token
 
     def find(self, token: str) -> Session | None:
         """Whose session this is, if it is still one; being used, it lasts longer."""
-        digest, moment = keys.digest(token), int(time.time())
+        digest, moment = key_digest(token), int(time.time())
         with self._store.read() as run:
             rows = run(
                 "SELECT s.role, s.analyst, s.key, s.expires FROM sessions AS s "
@@ -87,15 +86,15 @@ class Sessions:
 
     def log_out(self, token: str) -> None:
         with self._store.write() as run:
-            run("DELETE FROM sessions WHERE digest = ?", keys.digest(token))
+            run("DELETE FROM sessions WHERE digest = ?", key_digest(token))
 
     def new_owner_key(self) -> str:
         """A key for the owner's console; an older one ends at once."""
-        key = keys.new_key()
+        key = new_key()
         with self._store.write() as run:
             run("DELETE FROM owner")
             run("DELETE FROM sessions WHERE role = 'owner'")
-            run("INSERT INTO owner VALUES (1, ?, ?)", keys.digest(key), now())
+            run("INSERT INTO owner VALUES (1, ?, ?)", key_digest(key), now())
         return key
 
     def close(self) -> None:

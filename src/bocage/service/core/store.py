@@ -160,8 +160,8 @@ def _create_schema(url: str) -> None:
     try:
         with psycopg.connect(url) as connection:
             run(connection, "SELECT pg_advisory_xact_lock(%s)", APPLICATION)
-            found = run(connection, "SELECT to_regclass(%s)", f"{SCHEMA}.registry").fetchone()
-            if found[0]:
+            there = run(connection, "SELECT to_regclass(%s)", f"{SCHEMA}.registry").fetchone()
+            if there[0]:
                 return
             run(connection, f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             run(connection, f"SET LOCAL search_path = {SCHEMA}")

@@ -15,8 +15,7 @@ from bocage.errors import NotFound, ScopeClosed, SurveyError
 from bocage.local import Records, Survey, SurveyTree
 from bocage.model import Tree, from_dict, to_dict
 from bocage.model.export.json import parse
-from bocage.service.core import keys
-from bocage.service.core.registry import now
+from bocage.service.core.registry import new_id, now
 from bocage.service.core.store import open_store
 
 TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -46,7 +45,7 @@ class Surveys:
 
     def add(self, survey: Survey) -> str:
         """Open a survey; returns its id, which is in the address that participants get."""
-        name = keys.new_id()
+        name = new_id()
         body = json.dumps(survey.to_dict(), ensure_ascii=False)
         with self._store.write() as run:
             ((last,),) = run("SELECT COALESCE(max(number), 0) FROM surveys")
@@ -140,8 +139,8 @@ class Surveys:
 
     def tree(self, survey: str) -> Tree | None:
         body = self.model(survey)
-        found = None if body is None else from_dict(parse(body))
-        return found if isinstance(found, Tree) else None
+        model = None if body is None else from_dict(parse(body))
+        return model if isinstance(model, Tree) else None
 
     def publish(self, survey: str) -> None:
         """Let participants have the model, to be applied on their own machines."""

@@ -76,9 +76,9 @@ class Tables:
 
     def registered(self, analyst: str, name: str) -> tuple[Registered, str]:
         """One table of an analyst. A table of others is as little there as none."""
-        found = self._registry.granted(analyst, name)
-        if found is not None:
-            return found[0], self._state(found[0], analyst, found[1])
+        grant = self._registry.granted(analyst, name)
+        if grant is not None:
+            return grant[0], self._state(grant[0], analyst, grant[1])
         raise _not_there(name)
 
     def require_open(self, analyst: str, name: str) -> Registered:
@@ -179,7 +179,7 @@ class Tables:
         if grant != "open":
             return grant
         scope = Scope.table(table.scope)
-        states = [self.ledger.balance(one).state for one in (scope, scope.analyst(analyst))]
+        states = [self.ledger.balance(level).state for level in (scope, scope.analyst(analyst))]
         for state in (State.REVOKED, State.FROZEN):
             if state in states:
                 return state.value

@@ -68,15 +68,15 @@ async def log_out(request: Request, service: Served) -> Response:
 def static_file(name: str) -> Response:
     """A file of the pages. There are no directories, so that no path leads out of this one."""
     if name == "bocage-local.mjs":  # the module that distorts: part of the library
-        found = resources.files("bocage.local") / name
+        file = resources.files("bocage.local") / name
     else:
-        there = {file.name: file for file in (resources.files(__package__) / "static").iterdir()}
-        if name not in there:
+        files = {file.name: file for file in (resources.files(__package__) / "static").iterdir()}
+        if name not in files:
             raise NotFound("there is no such file.")
-        found = there[name]
+        file = files[name]
     kind = _TYPES.get("." + name.rpartition(".")[2], "application/octet-stream")
     headers = {"cache-control": "no-cache", "cross-origin-resource-policy": "same-origin"}
-    return Response(found.read_bytes(), media_type=f"{kind}; charset=utf-8", headers=headers)
+    return Response(file.read_bytes(), media_type=f"{kind}; charset=utf-8", headers=headers)
 
 
 def _inside(address: str) -> str:

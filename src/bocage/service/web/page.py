@@ -50,7 +50,7 @@ class PageRoute(APIRoute):
                 back = request.url.path if request.method == "GET" else "/"  # a form is not resent
                 return RedirectResponse(f"/login?next={quote(back)}", 303)
             except RequestValidationError as error:
-                fields = sorted({str(one["loc"][-1]) for one in error.errors()})
+                fields = sorted({str(problem["loc"][-1]) for problem in error.errors()})
                 refused = RequestInvalid(f"the form lacks or misstates {', '.join(fields)}.")
                 return await error_page(request, refused)
             except BocageError as error:
@@ -80,11 +80,11 @@ async def session_of(request: Request) -> Session | None:
     """Who is logged in, if anybody."""
     token = session_cookie(request.scope)
     service: Service = request.app.state.service
-    found: Session | None = getattr(request.state, "session", None)
-    if found is None and token is not None:
-        found = await to_thread.run_sync(service.sessions.find, token)
-        request.state.session = found
-    return found
+    session: Session | None = getattr(request.state, "session", None)
+    if session is None and token is not None:
+        session = await to_thread.run_sync(service.sessions.find, token)
+        request.state.session = session
+    return session
 
 
 async def _analyst(request: Request) -> str:
@@ -147,8 +147,8 @@ async def render(
 ) -> HTMLResponse:
     """A page with the frame around it and the policy that lets in nothing from elsewhere."""
     session = await session_of(request)
-    known = {"session": session, "path": request.url.path, **context}
-    text = await to_thread.run_sync(lambda: _environment().get_template(template).render(known))
+    shown = {"session": session, "path": request.url.path, **context}
+    text = await to_thread.run_sync(lambda: _environment().get_template(template).render(shown))
     return HTMLResponse(text, status, {"content-security-policy": POLICY})
 
 

@@ -56,8 +56,8 @@ def look(home: Path, schema: Schema) -> Chart | Progress | None:
 
 def draw(home: Path, schema: Schema) -> None:
     """Begin to draw the map, unless it is there or somebody is at it."""
-    found = look(home, schema)
-    if isinstance(found, Chart) or (found is not None and not found.problem):
+    drawn_so_far = look(home, schema)
+    if isinstance(drawn_so_far, Chart) or (drawn_so_far is not None and not drawn_so_far.problem):
         return
     if any(child.name == _NAME for child in active_children()):
         raise Unavailable("another map is being drawn. Try again in a minute.")

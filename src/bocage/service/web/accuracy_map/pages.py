@@ -35,9 +35,9 @@ async def page(
     """The map, the way to it, or how far it is."""
     table = await to_thread.run_sync(service.tables.document, analyst, name)
     schema = await to_thread.run_sync(_schema, service, analyst, name)
-    found = await to_thread.run_sync(drawing.look, service.home.path, schema)
-    chart = found if isinstance(found, Chart) else None
-    progress = found if isinstance(found, drawing.Progress) else None
+    drawn_so_far = await to_thread.run_sync(drawing.look, service.home.path, schema)
+    chart = drawn_so_far if isinstance(drawn_so_far, Chart) else None
+    progress = drawn_so_far if isinstance(drawn_so_far, drawing.Progress) else None
     context: dict[str, Any] = {"table": table, "chart": chart, "progress": progress}
     if chart is not None:
         drawn = {candidate.split(" ")[0] for candidate in chart.candidates}
@@ -60,10 +60,12 @@ async def draw(service: Served, analyst: Analyst, name: str) -> Response:
 async def state(service: Served, analyst: Analyst, name: str) -> Response:
     """How far it is, for the page that waits."""
     schema = await to_thread.run_sync(_schema, service, analyst, name)
-    found = await to_thread.run_sync(drawing.look, service.home.path, schema)
-    if isinstance(found, Chart) or found is None:
+    drawn_so_far = await to_thread.run_sync(drawing.look, service.home.path, schema)
+    if isinstance(drawn_so_far, Chart) or drawn_so_far is None:
         return JSONResponse({"ended": True})
-    return JSONResponse({"ended": bool(found.problem), "done": found.done, "of": found.of})
+    return JSONResponse(
+        {"ended": bool(drawn_so_far.problem), "done": drawn_so_far.done, "of": drawn_so_far.of}
+    )
 
 
 def _schema(service: Service, analyst: str, name: str) -> Schema:
@@ -86,9 +88,9 @@ def _advice(chart: Chart, rows: str, epsilon: str) -> dict[str, Any]:
     try:
         number = int(rows.replace(",", "").replace("_", ""))
         exact = str(Epsilon.of(epsilon))
-        here = chart.at(number, exact)
-        asked |= {"advice": chart.recommend(number, exact), "best": here[0], "here": here}
+        places = chart.at(number, exact)
+        asked |= {"advice": chart.recommend(number, exact), "best": places[0], "here": places}
     except (BocageError, ValueError) as error:
-        known = isinstance(error, BocageError)
-        asked["problem"] = str(error) if known else "rows is a whole number, such as 10000."
+        is_ours = isinstance(error, BocageError)
+        asked["problem"] = str(error) if is_ours else "rows is a whole number, such as 10000."
     return asked

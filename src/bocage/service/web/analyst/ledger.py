@@ -44,21 +44,21 @@ _WAYS: dict[str, Callable[[Any], Any]] = {
 @routes.get("/jobs")
 async def jobs(request: Request, service: Served, analyst: Analyst) -> Response:
     """What I am learning, and what I have."""
-    found = await to_thread.run_sync(service.records.jobs, analyst, LISTED)
-    return await render(request, "analyst/jobs.html", jobs=found)
+    jobs_of_mine = await to_thread.run_sync(service.records.jobs, analyst, LISTED)
+    return await render(request, "analyst/jobs.html", jobs=jobs_of_mine)
 
 
 @routes.get("/jobs/{job}")
 async def job(request: Request, service: Served, analyst: Analyst, job: str) -> Response:
     """One job, with live progress."""
-    found = document(await to_thread.run_sync(service.records.job, analyst, job))
-    return await render(request, "analyst/job.html", job=found, running=found.state in OPEN)
+    shown_job = document(await to_thread.run_sync(service.records.job, analyst, job))
+    return await render(request, "analyst/job.html", job=shown_job, running=shown_job.state in OPEN)
 
 
 @routes.get("/models")
 async def models(request: Request, service: Served, analyst: Analyst) -> Response:
-    found = await to_thread.run_sync(service.records.models, analyst, LISTED)
-    return await render(request, "analyst/models.html", models=found)
+    models_of_mine = await to_thread.run_sync(service.records.models, analyst, LISTED)
+    return await render(request, "analyst/models.html", models=models_of_mine)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,11 @@ class Shown:
 
     @property
     def numeric(self) -> list[str]:
-        return [one.name for one in self.model.schema.attributes if isinstance(one, Numeric)]
+        return [
+            attribute.name
+            for attribute in self.model.schema.attributes
+            if isinstance(attribute, Numeric)
+        ]
 
     @property
     def odds(self) -> int | None:
@@ -91,10 +95,10 @@ async def model(request: Request, service: Served, analyst: Analyst, model: str)
         service.tables.require_open(analyst, kept.table)
         return kept, shown(from_dict(parse(body)))
 
-    kept, found = await to_thread.run_sync(look)
-    certificate = found.model.certificate
+    kept, page = await to_thread.run_sync(look)
+    certificate = page.model.certificate
     words = certificate.statement().splitlines()
-    context = {"kept": kept, "shown": found, "certificate": certificate, "words": words}
+    context = {"kept": kept, "shown": page, "certificate": certificate, "words": words}
     return await render(request, "analyst/model.html", **context)
 
 
@@ -134,9 +138,9 @@ def ledger_file(service: Served, analyst: Analyst) -> Response:
 def _entries(service: Service, analyst: str) -> list[Entry]:
     """My lines of all tables, oldest first."""
     scopes = {table.scope for table, _ in service.tables.granted(analyst)}
-    found = [
+    entries = [
         entry
         for scope in scopes
         for entry in service.ledger.entries(Scope.table(scope).analyst(analyst))
     ]
-    return sorted(found, key=lambda entry: entry.number)
+    return sorted(entries, key=lambda entry: entry.number)

@@ -44,8 +44,8 @@ async def _book(request: Request, service: Service, verification: Verification |
             "balances": balances,
         }
 
-    found = await to_thread.run_sync(look)
-    return await render(request, "owner/ledger.html", verification=verification, **found)
+    context = await to_thread.run_sync(look)
+    return await render(request, "owner/ledger.html", verification=verification, **context)
 
 
 @routes.get("/ledger/export.{kind}")
@@ -53,9 +53,9 @@ def export(service: Served, kind: str, entries: Annotated[int, Query(ge=1)]) -> 
     """The first entries as JSON lines, or the owner's signature of them: the same for both."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "ledger.jsonl"
-        found = service.ledger.entries(limit=entries)
-        head = Head(found[-1].number, found[-1].hash)
-        file.write_text("".join(export_lines(found, head)), encoding="utf-8")
+        lines = service.ledger.entries(limit=entries)
+        head = Head(lines[-1].number, lines[-1].hash)
+        file.write_text("".join(export_lines(lines, head)), encoding="utf-8")
         if kind == "sig":
             file = sign_export(file, service.signer)
         name = "ledger.jsonl.sig" if kind == "sig" else "ledger.jsonl"
@@ -66,8 +66,8 @@ def export(service: Served, kind: str, entries: Annotated[int, Query(ge=1)]) -> 
 @routes.get("/jobs")
 async def jobs(request: Request, service: Served) -> Response:
     """What is being learned, and what was."""
-    found = await to_thread.run_sync(service.records.all_jobs, 200)
-    return await render(request, "owner/jobs.html", jobs=found)
+    jobs_of_all = await to_thread.run_sync(service.records.all_jobs, 200)
+    return await render(request, "owner/jobs.html", jobs=jobs_of_all)
 
 
 @routes.post("/jobs/{job}/cancel")
@@ -79,8 +79,8 @@ async def cancel(service: Served, job: str) -> Response:
 
 @routes.get("/models")
 async def models(request: Request, service: Served) -> Response:
-    found = await to_thread.run_sync(service.records.all_models, 200)
-    return await render(request, "owner/models.html", models=found)
+    models_of_all = await to_thread.run_sync(service.records.all_models, 200)
+    return await render(request, "owner/models.html", models=models_of_all)
 
 
 @routes.get("/models/{model}")

@@ -11,11 +11,11 @@ from fastapi import Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from bocage.accounting import Balance, Scope
+from bocage.engine.profile import SIGNING
 from bocage.errors import BocageError, SchemaError, ServiceError
-from bocage.service.core import history, keys
-from bocage.service.core.drafts import SIGNING, draft_of
-from bocage.service.core.owner import Account, Owner
-from bocage.service.core.registry import Registered, check_table_name
+from bocage.service.core import history
+from bocage.service.core.owner import Account, Owner, draft_of
+from bocage.service.core.registry import Registered, check_table_name, new_id
 from bocage.service.core.service import Service
 from bocage.service.web.page import OwnerOnly, Served, page_router, render, schemas_of
 
@@ -117,7 +117,7 @@ def _register(service: Service, name: str, source: str, text: str, cap: str) -> 
     file = folder / f"{name}.toml"
     if any(table.name == name for table in service.registry.tables()):
         raise ServiceError(f"there is a table {name!r} already.")
-    trial = folder / f".{keys.new_id()}.toml"  # no table has such a name
+    trial = folder / f".{new_id()}.toml"  # no table has such a name
     try:
         trial.write_text("\n".join(lines) + "\n", encoding="utf-8")
         owner_of(service).add_table(name, source, trial, cap)
@@ -146,9 +146,9 @@ async def table(request: Request, service: Served, name: str, new: int = 0) -> R
         )
         return {"view": _view(service, registered), "people": people, "lines": told}
 
-    found = await to_thread.run_sync(look)
-    everybody = [one.name for one in service.registry.analysts() if one.state == "open"]
-    context = {**found, "everybody": everybody, "now": time.time(), "new": bool(new)}
+    looked_up = await to_thread.run_sync(look)
+    everybody = [analyst.name for analyst in service.registry.analysts() if analyst.state == "open"]
+    context = {**looked_up, "everybody": everybody, "now": time.time(), "new": bool(new)}
     return await render(request, "owner/table.html", **context)
 
 
