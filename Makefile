@@ -61,7 +61,7 @@ format: .venv/dev.stamp ## let ruff mend and format the code
 docs: .venv/dev.stamp ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict && echo "site/index.html is built."
 
-house: .venv/dev.stamp ## write the tree and the walk in CONTRIBUTING.md again
+house: .venv/dev.stamp ## write the tree, the walk and the recipes' files in CONTRIBUTING.md again
 	@$(BIN)/python scripts/house.py
 
 picture: .venv/dev.stamp ## draw the tree at the top of the README again
