@@ -23,7 +23,7 @@ from bocage.engine.base import Engine
 from bocage.engine.codes.counting import workers
 from bocage.engine.duckdb import DuckDBEngine
 from bocage.engine.memory import MemoryEngine
-from bocage.engine.versions import Moment
+from bocage.engine.versions import Pinned
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.learners import RandomTrees
 from bocage.learners.papers.structure import Structure, random_structure
@@ -197,7 +197,7 @@ class _Counting:
         return self._inner.answer(questions)
 
     def pin(self) -> Engine:
-        return Moment(self)
+        return Pinned(self)
 
     @property
     def at_hand(self) -> bool:

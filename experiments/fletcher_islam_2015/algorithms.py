@@ -11,7 +11,7 @@ from bocage.learners.base import label_of, quiet
 from bocage.learners.frontier import Frontier
 from bocage.learners.papers.diffp_id3 import SPLIT
 from bocage.model import Forest
-from bocage.private import EpsilonLike, PrivateTable, Split
+from bocage.private import EpsilonLike, LocalGini, PrivateTable, Split
 
 BY_COUNTS = "DPDF τ=4, votes by counts"
 
@@ -29,13 +29,14 @@ class DiffPID3AsRun(DiffPID3):
     """
 
     def choose(self, inner: Frontier, depth: int, plan: Plan) -> list[Split]:
-        schema = inner.level.schema
-        return inner.level.choose_with_local_sensitivity(
-            [here.candidates(schema) for here in inner.open],
+        schema = inner.cells.schema
+        query = LocalGini.of(
+            [node.candidates(schema) for node in inner.open],
             label_of(schema).name,
             [1] * len(inner.open),
             plan.share(depth, SPLIT),
         )
+        return inner.cells.ask(query)
 
 
 @dataclass(frozen=True)

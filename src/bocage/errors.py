@@ -12,6 +12,7 @@
     │   ├── ScopeClosed      the table or the analyst is frozen or revoked
     │   ├── LedgerBusy       another process holds the ledger for too long; nothing was charged
     │   ├── DeclaredTwice    an owner declares of two things what can be true of one
+    │   ├── RequestReused    a request's key stands for another charge; nothing was charged
     │   ├── AnswerLost       paid for before the machine went down; it is not drawn a second time
     │   └── LedgerCorrupt    the chain of entries does not verify
     ├── NoiseError           the noise provider does not offer what the question needs
@@ -116,6 +117,26 @@ class ScopeClosed(LedgerError):
 
 class LedgerBusy(LedgerError):
     """Another process holds the ledger for too long. Nothing was charged."""
+
+
+class RequestReused(LedgerError):
+    """The key of a request stands for another charge. Nothing was charged.
+
+    Attributes
+    ----------
+    request
+        The key.
+    entry
+        Number of the ledger entry that was charged under it; None inside a reservation.
+    """
+
+    def __init__(self, request: str | None, entry: int | None = None) -> None:
+        self.request, self.entry = request, entry
+        on_record = "" if entry is None else f" (entry {entry})"
+        super().__init__(
+            f"request {request!r} was made before with another epsilon or memo{on_record}. "
+            "Use a new key for a new question. Nothing was charged."
+        )
 
 
 class AnswerLost(LedgerError):

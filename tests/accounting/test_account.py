@@ -4,7 +4,7 @@ import pytest
 
 from bocage.accounting import Account, LedgerAccount, MemoryAccount, open_ledger
 from bocage.epsilon import Epsilon
-from bocage.errors import BudgetExceeded, EpsilonError, LedgerError
+from bocage.errors import BudgetExceeded, EpsilonError, LedgerError, RequestReused
 
 TENTH = Epsilon.of("0.1")
 
@@ -60,7 +60,7 @@ def test_same_request_costs_once_and_another_question_under_it_is_refused(accoun
     first = account.charge(TENTH, "{}", request="k")
     assert account.charge(TENTH, "{}", request="k") == first
     assert account.spent() == TENTH
-    with pytest.raises(LedgerError, match="new key for a new question"):
+    with pytest.raises(RequestReused, match="new key for a new question"):
         account.charge(TENTH, "[]", request="k")
 
 

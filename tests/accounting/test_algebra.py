@@ -59,20 +59,20 @@ def test_balances_are_not_changed_in_place():
 
 
 def test_unseen_partitions_start_empty_and_unseen_analysts_do_not_exist():
-    states = [balance.state for balance in algebra.line(SEX.part("F").lineage, {})]
+    states = [balance.state for balance in algebra.path_balances(SEX.part("F").lineage, {})]
     assert states == [State.ABSENT, State.ABSENT, State.OPEN, State.OPEN]
 
 
 @pytest.mark.parametrize("action", [Action.CHARGE, Action.CAP, Action.FREEZE, Action.OPEN])
 def test_absent_table_has_no_analysts(action):
     with pytest.raises(LedgerError, match="is not in this ledger"):
-        algebra.transition(action, algebra.line(ALICE.lineage, {}), Epsilon(1))
+        algebra.transition(action, algebra.path_balances(ALICE.lineage, {}), Epsilon(1))
 
 
 def test_closed_table_opens_no_account():
     known = {TABLE: Balance(TABLE, cap=Epsilon(5), state=State.FROZEN)}
     with pytest.raises(ScopeClosed, match="table 'people' is frozen"):
-        algebra.transition(Action.OPEN, algebra.line(ALICE.lineage, known), Epsilon(1))
+        algebra.transition(Action.OPEN, algebra.path_balances(ALICE.lineage, known), Epsilon(1))
 
 
 def test_part_has_no_cap_to_set():

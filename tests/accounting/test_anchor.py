@@ -119,7 +119,7 @@ def test_the_anchor_of_another_ledger_is_refused(ledger, tmp_path, anchor):
         open_ledger(tmp_path / "other.db", create=True) as other,
         pytest.raises(LedgerError, match="another ledger"),
     ):
-        other.moor(anchor)
+        other.use_anchor(anchor)
     with pytest.raises(LedgerError, match="another ledger"):
         Anchor(anchor).advance(Mark("other", 99, "0" * 64))
 
@@ -216,9 +216,9 @@ def test_after_kills_of_several_processes_the_anchor_names_all_that_returned(cop
 
 def test_a_repeated_charge_of_one_who_was_killed_is_anchored_before_it_returns(copies, anchor):
     with open_ledger(copies, anchor=anchor) as ledger:
-        moor, ledger._store.moor = ledger._store.moor, None  # as if killed after the commit
+        link, ledger._store.anchor = ledger._store.anchor, None  # as if killed after the commit
         first = ledger.charge(ALICE, TENTH, "{}", "key")
-        ledger._store.moor = moor
+        ledger._store.anchor = link
         assert known_head(anchor).number < first.number
         assert ledger.charge(ALICE, TENTH, "{}", "key").repeated
         assert known_head(anchor).number == first.number

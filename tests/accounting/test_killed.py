@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from accounting.test_place import ALICE, TENTH, path
+from accounting.test_file_location import ALICE, TENTH, path
 from bocage.accounting import open_ledger
 
 __all__ = ["path"]
@@ -15,12 +15,12 @@ __all__ = ["path"]
 KILLED = """
 import os, sys
 from bocage.accounting import Scope, open_ledger
-from bocage.accounting.file import LedgerFile
+from bocage.accounting.sqlite_ledger import SQLiteLedger
 from bocage.epsilon import Epsilon
 
 path, look = sys.argv[1], sys.argv[2] == "look"
 alice, tenth = Scope.table("people").analyst("alice"), Epsilon.of("0.1")
-run = LedgerFile.run
+run = SQLiteLedger.run
 
 def live(statements):
     left = statements
@@ -32,7 +32,7 @@ def live(statements):
         left -= 1
         return run(self, connection, *sql)
 
-    LedgerFile.run = counted
+    SQLiteLedger.run = counted
     with open_ledger(path) as ledger:
         for _ in range(2):
             ledger.charge(alice, tenth, "{}")
@@ -95,7 +95,7 @@ def test_what_a_forked_child_charges_after_its_parent_closed_is_not_lost(path):
 STRANDED = """
 import os, sys
 from bocage.accounting import open_ledger
-from bocage.accounting import store
+from bocage.storage import store
 store._FORK_SECONDS = 0.1
 ledger = open_ledger(sys.argv[1])
 with ledger._store.read():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bocage.accounting import LedgerAccount, MemoryAccount, open_ledger
 from bocage.accounting.secret import MODULUS, Secret
 from bocage.epsilon import Epsilon
-from bocage.service.accounts import Admission, WatchedAccount
+from bocage.service.core.accounts import Admission, WatchedAccount
 
 ONE = Epsilon.of(1)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bocage.accounting import Scope, open_ledger
-from bocage.cli.parameters import make_learner
+from bocage.cli.train import make_learner
 from bocage.errors import LearnerError
 from bocage.learners import DPDF, DiffPC45, PrivateID3
 from bocage.model import Forest, Tree, load
@@ -230,12 +230,12 @@ def test_an_interrupted_training_leaves_a_true_ledger_and_no_half_model(clinic, 
 # The real command, with an engine that takes its time to answer.
 SLOW = """
 import sys, time
-from bocage.engine.open_files import Opened
-answer = Opened.answer
+from bocage.engine.files.version import FileVersion
+answer = FileVersion.answer
 def slow(self, questions):
     time.sleep(3600)
     return answer(self, questions)
-Opened.answer = slow
+FileVersion.answer = slow
 from bocage.cli import main
 main(sys.argv[1:])
 """

@@ -6,7 +6,7 @@ import pytest
 
 import bocage
 from bocage.client import Job
-from bocage.errors import AccessDenied, JobCancelled, NotFound, PlanError
+from bocage.errors import AccessDenied, JobCancelled, NotFound, PlanError, ServiceError
 from bocage.learners import DiffPID3
 from bocage.parties import merge, plan_rows
 
@@ -67,6 +67,15 @@ def test_partitions_of_every_kind_can_be_kept(connection, remote):
         again = connection.partition(parts.keep())
         assert again.keys() == parts.keys()
         assert len(again.noisy_count("0.125").values) == len(parts.keys())
+
+
+@pytest.mark.parametrize("newer", [{"op": "peek"}, {"op": "part", "key": "F", "side": "left"}, {}])
+def test_a_partition_of_a_newer_service_is_refused(connection, remote, monkeypatch, newer):
+    handle = remote.partition("sex").keep()
+    kept = connection._link.get("partitions", handle)
+    monkeypatch.setattr(connection._link, "get", lambda *_: {**kept, "plan": [newer]})
+    with pytest.raises(ServiceError, match="it is too old"):
+        connection.partition(handle)
 
 
 def test_a_job_is_started_followed_and_found_again(connection, remote):

@@ -74,7 +74,7 @@ def reader(kind: str, directory: Path):
     from bocage.local import Survey
     from bocage.parties import Contribution, PartyPlan, Signer, merge
     from bocage.parties.keys import public_keys
-    from bocage.service import bodies
+    from bocage.service.core import strict_json
 
     if kind == "contribution":
         plan = PartyPlan.load(directory.parent / "plan.json")
@@ -87,9 +87,9 @@ def reader(kind: str, directory: Path):
             "signer": Signer.load,
             "model": model.load,
             "survey": Survey.read,
-            "body": lambda path: model.from_dict(bodies.parse(path.read_bytes(), 16)),
+            "body": lambda path: model.from_dict(strict_json.parse(path.read_bytes(), 16)),
         }[kind]
-    return read, (BocageError, bodies.Refused)
+    return read, (BocageError, strict_json.Refused)
 
 
 def measured(read, refusals, path: Path) -> str:

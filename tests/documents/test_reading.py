@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bocage.documents.reading import Limits, Unreadable, parse, read_bytes, scan
+from bocage.documents.files import read_bytes
+from bocage.documents.reading import Limits, Unreadable, parse, scan
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 VALUES = st.recursive(

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bocage.engine.derived_counts import Recall, descent_of
+from bocage.engine.derived_counts import DerivedCounts, descent_of
 from bocage.engine.reference import ReferenceEngine
 from bocage.plan import OUTSIDE, Branch, Cells, Cut, Question, predicate
 from bocage.schema import Categorical, Numeric, Schema
@@ -85,27 +85,27 @@ def same(one, other):
 @given(seed=st.integers(0, 9), data=st.data())
 def test_what_is_recalled_is_what_a_scan_would_count(seed, data):
     engine = people(seed)
-    recall = Recall(engine)
+    derived = DerivedCounts(engine)
     cells = Cells()
     for _ in range(4):
         for _ in range(2):
             question = data.draw(questions(cells))
-            same(recall.answer([question])[0], engine.answer([question])[0])
+            same(derived.answer([question])[0], engine.answer([question])[0])
         cells = data.draw(steps(cells))
 
 
 def test_the_labels_of_the_next_level_need_no_scan():
     engine = people()
-    recall = Recall(engine)
-    recall.answer([Question(label="ill", columns=COLUMNS)])
+    derived = DerivedCounts(engine)
+    derived.answer([Question(label="ill", columns=COLUMNS)])
     below = Cells().refine({0: Branch("city", (0, 1, 2))})
-    recall.answer([Question(below)])
-    recall.answer([Question(below.only([2, 0]), columns=("ill",))])
+    derived.answer([Question(below)])
+    derived.answer([Question(below.only([2, 0]), columns=("ill",))])
     assert engine.scans == 1
-    recall.answer([Question(below.only([1]), label="ill", columns=("age",))])
+    derived.answer([Question(below.only([1]), label="ill", columns=("age",))])
     assert engine.scans == 2
-    recall.answer([Question(below.only([1]).refine({0: Cut("age", 2, 0, 1)}), label="ill")])
-    recall.answer([Question(label="ill", columns=("smoker", "city"))])  # a second tree
+    derived.answer([Question(below.only([1]).refine({0: Cut("age", 2, 0, 1)}), label="ill")])
+    derived.answer([Question(label="ill", columns=("smoker", "city"))])  # a second tree
     assert engine.scans == 2
 
 
@@ -123,10 +123,10 @@ def test_other_cells_are_not_taken_for_children():
 
 def test_several_questions_at_once_are_passed_on():
     engine = people()
-    recall = Recall(engine)
+    derived = DerivedCounts(engine)
     first = Question(label="ill", columns=COLUMNS)
     for _ in range(2):
-        mine, yours = recall.answer([first, Question()]), engine.answer([first, Question()])
+        mine, yours = derived.answer([first, Question()]), engine.answer([first, Question()])
         for one, other in zip(mine, yours, strict=True):
             same(one, other)
     assert engine.scans == 4

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bocage.engine import held_files, open_engine
+from bocage.engine import open_engine
 from bocage.engine.duckdb import DuckDBEngine
+from bocage.engine.files import held_files
 from bocage.engine.memory import MemoryEngine
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -48,7 +49,7 @@ CLASSIFIERS = [
     getattr(estimators, name) for name in estimators.__all__ if name.endswith("Classifier")
 ]
 CLASSIFIERS.remove(estimators.PrivateClassifier)
-CLASSIFIERS.remove(estimators.SurveyTreeClassifier)  # of the local model: tests/local_trees
+CLASSIFIERS.remove(estimators.SurveyTreeClassifier)  # of the local model: test_local.py
 UNSET = {
     ReadableTreeClassifier, PointSystemClassifier, AdditiveClassifier, BayesClassifier, AutoClassifier,
 }  # fmt: skip
@@ -98,6 +99,14 @@ def test_every_learner_has_a_classifier_with_its_parameters():
         given = inspect.signature(cls).parameters
         own = {field.name: field.default for field in fields(cls.learner)}
         assert {n: p.default for n, p in given.items()} == {"schema": None, "epsilon": 1.0, **own}
+        assert {p.kind.name for n, p in given.items() if n in own} == {"KEYWORD_ONLY"}
+        assert all(re.search(rf"\b{name}\b", cls.__doc__) for name in given)
+        with pytest.raises(TypeError, match=f"{cls.__name__} .*unexpected keyword argument 'deep'"):
+            cls(deep=1)
+        assert pickle.loads(pickle.dumps(cls)) is cls  # noqa: S301 - our own bytes
+        assert cls(SCHEMA, 2, attributes=["a"]).get_params() == {
+            "schema": SCHEMA, "epsilon": 2, **own, "attributes": ["a"],
+        }  # fmt: skip
 
 
 @pytest.mark.parametrize("cls", CLASSIFIERS)

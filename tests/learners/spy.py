@@ -13,19 +13,19 @@ from bocage.engine.reference import ReferenceEngine
 from bocage.learners import DPDF, DiffPC45, DiffPID3, PrivateID3, SulqID3
 from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.plan import Cells
-from bocage.private.choose import Choose
+from bocage.private.choose import Choose, Mode
+from bocage.private.count import Counts
 from bocage.private.criteria import Doubled
 from bocage.private.executor import LiveExecutor
 from bocage.private.joint.mixture import OneOf
 from bocage.private.joint.scorecard.sampler import DrawnPoints
 from bocage.private.joint.temperature import UNITS, rates_of
 from bocage.private.joint.tree.sampler import DrawnTrees
-from bocage.private.objective.boosting import Mending
+from bocage.private.objective.boosting import Boosting
 from bocage.private.objective.fit import AdditiveFit
-from bocage.private.paths import CountsOfEach, ModeOfEach
 from bocage.private.query import Fit, Query, Terms
 from bocage.private.tables.comparison import BestModel
-from bocage.private.tables.consistent_counts import AgreeingCounts
+from bocage.private.tables.consistent_counts import ConsistentCounts
 from bocage.private.tables.ensemble import Ensemble
 from bocage.private.tables.histograms import Histograms
 from bocage.schema import Categorical, Numeric, Schema
@@ -91,12 +91,12 @@ class Draw:
 
     def used(self, cell, terms):
         """Epsilon that this question used on the records of one cell."""
-        if isinstance(self.query, AgreeingCounts):  # every label has noise of its own
+        if isinstance(self.query, ConsistentCounts):  # every label has noise of its own
             labels = 1 if self.query.label is None else terms.schema[self.query.label].cells
             return sum(body.rate for body in self.bodies) * terms.steps / labels
         if isinstance(self.query, AdditiveFit):  # of two labels
             return sum(body.rate for body in self.bodies) * terms.steps
-        if isinstance(self.query, Mending):
+        if isinstance(self.query, Boosting):
             return sum(self.rates) * terms.steps
         if isinstance(self.query, BestModel):
             unit = 100 if self.query.forgiven else 1
@@ -109,13 +109,15 @@ class Draw:
             sizes = [len(names) for names in self.query.columns]
             first = sum(sizes[:cell])
             return sum(terms.steps / s for s in self.scales[first : first + sizes[cell]])
-        if isinstance(self.query, ModeOfEach):
+        if isinstance(self.query, Mode) and self.query.each:
             return self.rates[cell] * terms.steps
         if isinstance(self.query, DrawnTrees | DrawnPoints | OneOf):
             own = getattr(self.query, "each", (self.query.epsilon,))[cell]
             tempered = len(rates_of(terms.rate(1, own))) > 1  # scores are counted in units then
             return self.rates[cell] * (UNITS if tempered else 1) * terms.steps
-        if isinstance(self.query, CountsOfEach):  # one scale for each different epsilon, rising
+        if (
+            isinstance(self.query, Counts) and self.query.each
+        ):  # one scale for each different epsilon, rising
             nanos = sorted({one.nano for one in self.query.each})
             return terms.steps / self.scales[nanos.index(self.query.each[cell].nano)]
         (scale,) = self.scales
@@ -127,19 +129,19 @@ class Draw:
 class SpyExecutor(LiveExecutor):
     draws: list[Draw] = field(default_factory=list)
 
-    def draw(self, query, place, account, finish):
-        result = super().draw(query, place, account, finish)
+    def draw(self, query, place, payer):
+        result = super().draw(query, place, payer)
         scales, rates = self.noise.forget()
         rates = rates[-place.cells.count :]  # before them came what the query rehearsed
         self.draws.append(Draw(query, place.cells, scales, rates, self.noise.bodies))
         return result
 
-    def fit(self, fit, place, account):
-        result = super().fit(fit, place, account)
+    def fit(self, fit, place, payer):
+        result = super().fit(fit, place, payer)
         scales, rates = self.noise.forget()
         own = getattr(fit, "cells", None)
         cells = own if isinstance(own, Cells) else place.cells
-        most = len(fit.each) if isinstance(fit, Mending) else cells.count
+        most = len(fit.each) if isinstance(fit, Boosting) else cells.count
         self.draws.append(Draw(fit, cells, scales, rates[-most:], self.noise.bodies))
         return result
 

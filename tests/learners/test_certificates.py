@@ -17,8 +17,9 @@ from bocage.epsilon import Epsilon
 from bocage.learners import LEARNERS, DiffPC45, DiffPID3
 from bocage.mechanisms import SystemNoise
 from bocage.model import from_dict
+from bocage.private import Count, Counts
 from bocage.private.table import WHOLE, PrivateTable
-from bocage.private.tables.consistent_counts import AgreeingCounts
+from bocage.private.tables.consistent_counts import ConsistentCounts
 from bocage.private.transcript import Transcript
 from learners.spy import Recorder, SpyExecutor
 
@@ -107,7 +108,7 @@ def test_what_is_charged_and_not_used_is_said(people, kind):
 def test_a_release_that_is_not_written_down_is_noticed(people, monkeypatch):
     write = Transcript.write
     forgotten = lambda self, asked, *more: (  # noqa: E731 - what is broken here
-        None if isinstance(asked, AgreeingCounts) else write(self, asked, *more)
+        None if isinstance(asked, ConsistentCounts) else write(self, asked, *more)
     )
     monkeypatch.setattr(Transcript, "write", forgotten)
     executor, account = people(300)
@@ -119,11 +120,11 @@ def test_dry_runs_and_shares_of_a_reservation_have_one_transcript(people):
     executor, account = people(300)
     level = PrivateTable(executor, account, WHOLE).reserve(1, "two shares")
     first, second = level.share("first", Epsilon.of("0.25")), level.share("rest", Epsilon.of("0.5"))
-    first.totals(Epsilon.of("0.125"))
-    first.totals(Epsilon.of("0.125"))
+    first.ask(Count(Epsilon.of("0.125")))
+    first.ask(Count(Epsilon.of("0.125")))
     parts = second.split([("sex", None)]).group({"f": [0], "m": [1]})
-    parts["f"].totals(Epsilon.of("0.5"))
-    parts["m"].totals(Epsilon.of("0.3"))
+    parts["f"].ask(Count(Epsilon.of("0.5")))
+    parts["m"].ask(Count(Epsilon.of("0.3")))
     lines = level.transcript.lines()
     assert [(line.epsilon, line.queries, line.within) for line in lines] == [
         ("0.25", 2, ()),
@@ -143,9 +144,10 @@ def test_questions_of_several_threads_are_all_listed(people):
     level = PrivateTable(executor, account, WHOLE).reserve("1.6", "threads")
     share = Epsilon.of("0.1")
     paths = level.paths(Epsilon.of("0.8"))
-    asks = [lambda: paths.counts("sex", [share]), lambda: level.totals(share)] * 8
+    counts, count = Counts(("sex",), share, each=(share,)), Count(share)
+    asks = [lambda: paths.ask(counts), lambda: level.ask(count)] * 8
     with ThreadPoolExecutor(8) as pool:
         for done in [pool.submit(ask) for ask in asks]:
             done.result()
     assert sum(line.cost.fraction for line in level.transcript.lines()) == Fraction("1.6")
-    assert paths.remaining() == [Epsilon(0)]
+    assert paths.purses() == [Epsilon(0)]

@@ -12,7 +12,7 @@ import pytest
 
 from bocage.accounting import MemoryAccount
 from bocage.engine.duckdb import DuckDBEngine
-from bocage.engine.open_files import Opened
+from bocage.engine.files.version import FileVersion
 from bocage.engine.spark import SparkEngine
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.learners import RandomTrees
@@ -61,13 +61,13 @@ def counted(forest):
 def test_duckdb_streams_the_file_once_for_ten_trees(path, monkeypatch):
     streamed = []
     with closing(DuckDBEngine(path, SCHEMA, keep_bytes=0)) as engine:
-        stream = Opened._stream
+        stream = FileVersion._stream
 
         def watched(opened, questions):
             streamed.append(len(questions))
             return stream(opened, questions)
 
-        monkeypatch.setattr(Opened, "_stream", watched)
+        monkeypatch.setattr(FileVersion, "_stream", watched)
         forest = RandomTrees(trees=10, height=3).fit(behind(engine), 1)
     assert streamed == [10]
     assert counted(forest) == [ROWS] * 10

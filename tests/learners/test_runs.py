@@ -41,7 +41,7 @@ def test_runs_of_cells_cost_and_say_what_the_level_would(monkeypatch, learner, s
     rows, epsilon = some_rows(schema, 3, 300), Epsilon.of(10**6)
     whole, _, _, expected = fit_on_a_ledger(schema, learner, epsilon, rows, silent=True)
     # One cell at a time has a choice: 2 labels x (1 + 16 codes). A level has up to 64 cells.
-    for module in ("bocage.private.level", "bocage.plan.question"):
+    for module in ("bocage.private.query", "bocage.plan.question"):
         monkeypatch.setattr(f"{module}.MOST_COUNTERS", 40)
     parts, charges, spent, model = fit_on_a_ledger(schema, learner, epsilon, rows, silent=True)
     assert [charge.epsilon for charge in charges] == [spent] == [epsilon]

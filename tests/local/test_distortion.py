@@ -21,7 +21,7 @@ from bocage.local import (
     RandomizedResponse,
     Uniform,
     ValueClass,
-    spoken,
+    parse_distortion,
 )
 from bocage.mechanisms.local_tables import WHOLE
 from bocage.schema import Categorical, Numeric
@@ -197,7 +197,7 @@ def test_privacy_that_the_grid_or_epsilon_cannot_give_is_refused():
     ],
 )
 def test_distortions_are_read_as_people_write_them(attribute, text, distortion):
-    assert spoken(attribute, text) == distortion
+    assert parse_distortion(attribute, text) == distortion
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_distortions_are_read_as_people_write_them(attribute, text, distortion):
 )
 def test_what_is_no_distortion_is_refused_with_its_column(attribute, text):
     with pytest.raises(SurveyError, match=f"'{attribute.name}'"):
-        spoken(attribute, text)
+        parse_distortion(attribute, text)
 
 
 def test_classes_are_named_by_their_bounds():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bocage.mechanisms import Agreeing, Perturbation, deviations
+from bocage.mechanisms import ConsistentTables, Perturbation, deviations
 from bocage.mechanisms.consistent_noise import totals
 from bocage.mechanisms.rng import RandomBits
 
@@ -44,7 +44,7 @@ def uniform_points(sizes, wanted, rng):
 
 
 def test_refining_stays_within_the_bounds_and_closes_in():
-    drawn = Perturbation([Agreeing(RATE, (1, 2, 6), 2)], RandomBits(), 8)
+    drawn = Perturbation([ConsistentTables(RATE, (1, 2, 6), 2)], RandomBits(), 8)
     before = drawn.bounds()
     assert [low.shape for low, _ in before] == [(1, 2), (2, 2), (6, 2)]
     drawn.refine()
@@ -57,7 +57,7 @@ def test_refining_stays_within_the_bounds_and_closes_in():
 
 @pytest.mark.parametrize(("sizes", "columns"), SHAPES)
 def test_all_tables_have_one_sum(sizes, columns):
-    for tables in draws(Agreeing(RATE, sizes, columns), 20):
+    for tables in draws(ConsistentTables(RATE, sizes, columns), 20):
         for table in tables:
             assert table.sum(axis=0) == pytest.approx(tables[0].sum(axis=0), abs=1e-6)
 
@@ -66,7 +66,7 @@ def test_all_tables_have_one_sum(sizes, columns):
 # draws each, Kolmogorov-Smirnov, false alarm 1e-9 each.
 @pytest.mark.parametrize(("sizes", "columns"), SHAPES)
 def test_the_norm_is_gamma_distributed(sizes, columns):
-    body = Agreeing(RATE, sizes, columns)
+    body = ConsistentTables(RATE, sizes, columns)
     norms = [norm(tables) for tables in draws(body, 1500)]
     assert stats.kstest(norms, "gamma", (body.dimension, 0, 1 / float(RATE))).pvalue > 1e-9
 
@@ -75,7 +75,7 @@ def test_over_their_norm_draws_are_those_of_a_uniform_point():
     # Where the boundary of the body is hit: two samples of 1,500, Kolmogorov-Smirnov on the sum and on
     # one cell of each table, false alarm 1e-9 each.
     rng = np.random.default_rng(1)
-    ours = draws(Agreeing(RATE, (2, 3)), 1500)
+    ours = draws(ConsistentTables(RATE, (2, 3)), 1500)
     theirs = uniform_points((2, 3), 1500, rng)
     for table, cell in ((0, 0), (0, 1), (1, 0), (1, 2)):
         one = [float(t[table][cell, 0] / norm(t)) for t in ours]
@@ -88,7 +88,9 @@ def test_over_their_norm_draws_are_those_of_a_uniform_point():
     )
 
 
-@pytest.mark.parametrize("body", [Agreeing(RATE, (1, 2, 5)), Agreeing(RATE, (3, 3), 2)])
+@pytest.mark.parametrize(
+    "body", [ConsistentTables(RATE, (1, 2, 5)), ConsistentTables(RATE, (3, 3), 2)]
+)
 def test_deviations_are_those_of_the_draws(body):
     # 3,000 draws; the bound is that of the tables in `test_knorm`: false alarm below 1e-9.
     drawn = draws(body, 3000, 20)
@@ -101,7 +103,7 @@ def test_deviations_are_those_of_the_draws(body):
 def test_tables_of_few_cells_have_far_less_noise_than_laplace_noise():
     for size, gain in ((2, 2.6), (3, 1.9), (4, 1.55), (8, 1.2)):
         laplace = 2 * 9**2 * (1 - 1 / size)  # a centered cell of nine tables
-        assert laplace > (gain * deviations(Agreeing(Fraction(1), (size,) * 9))[0]) ** 2
+        assert laplace > (gain * deviations(ConsistentTables(Fraction(1), (size,) * 9))[0]) ** 2
 
 
 def test_the_weights_of_signs_are_symmetric_and_those_of_a_table_of_three():

@@ -20,7 +20,7 @@ from bocage.mechanisms import (
     response_probabilities,
 )
 from bocage.mechanisms.bernoulli import bernoulli_exp
-from bocage.mechanisms.finite import Table
+from bocage.mechanisms.finite_distribution import FiniteDistribution
 from bocage.mechanisms.laplace import _Digits
 from bocage.mechanisms.randomized_response import randomize_response
 from bocage.mechanisms.rng import RandomBits
@@ -77,7 +77,7 @@ def drawn_of_many(digits, source):
     return int(digits.draw(1, source, np.dtype(np.int64))[0])
 
 
-DRAWS = pytest.mark.parametrize("draw", [drawn_of_many, _Digits.one])
+DRAWS = pytest.mark.parametrize("draw", [drawn_of_many, _Digits.draw_one])
 
 
 @DRAWS
@@ -110,7 +110,7 @@ def test_one_draw_is_what_the_same_words_make_of_many(scale):
     digits = _Digits(scale, 64, 512)
     for seed in range(200):
         sources = [RandomBits(np.random.default_rng(seed).bytes) for _ in range(2)]
-        assert digits.one(sources[0]) == drawn_of_many(digits, sources[1])
+        assert digits.draw_one(sources[0]) == drawn_of_many(digits, sources[1])
 
 
 def of_many(table, source):
@@ -118,7 +118,7 @@ def of_many(table, source):
 
 
 def of_one(table, source):
-    return table.one(int(source.words(1)[0]), source)
+    return table.draw_one(int(source.words(1)[0]), source)
 
 
 @pytest.mark.parametrize("draw", [of_many, of_one])
@@ -222,7 +222,7 @@ def test_integers_below_a_bound_are_uniform(enumerate_outputs, scripted_bits, bo
 
 
 def test_a_table_that_takes_undecided_cells_for_decided_is_found_out(enumerate_outputs):
-    class Careless(Table):
+    class Careless(FiniteDistribution):
         def _refine(self, prefix, source):
             return int(np.searchsorted(self._low, prefix, side="right"))
 
@@ -230,7 +230,7 @@ def test_a_table_that_takes_undecided_cells_for_decided_is_found_out(enumerate_o
         return [1 << bits, (1 << bits) * 2], [1 << bits, (1 << bits) * 2]
 
     thirds = {0: Decimal(1) / 3, 1: Decimal(2) / 3}
-    exact = enumerate_outputs(lambda source: int(Table(weights, 4).draw(1, source)[0]))
+    exact = enumerate_outputs(lambda source: int(FiniteDistribution(weights, 4).draw(1, source)[0]))
     careless = enumerate_outputs(lambda source: int(Careless(weights, 4).draw(1, source)[0]))
     assert mismatch(exact, thirds) <= ROUNDING
     assert mismatch(careless, thirds) > Fraction(1, 100)

@@ -22,7 +22,7 @@ from bocage.mechanisms.selection.permute_and_flip import select_permute_and_flip
 SAMPLERS = [
     "rng",
     "bounds",
-    "finite",
+    "finite_distribution",
     "selection.contests",
     "bernoulli",
     "laplace",
@@ -65,7 +65,7 @@ def test_samplers_are_written_without_floating_point(name):
 
 
 def test_a_walk_looks_at_floats_in_one_place_only():
-    proposal = inspect.getsource(by_rejection._whole)
+    proposal = inspect.getsource(by_rejection._integer_weights)
     assert floating_point(proposal)
     assert floating_point(inspect.getsource(by_rejection).replace(proposal, "")) == []
 

@@ -16,7 +16,7 @@ from bocage.engine.reference import code_of
 from bocage.errors import ModelError
 from bocage.model import TreeBuilder
 from bocage.model.encode import encode
-from bocage.model.export.edges import edge
+from bocage.model.export.thresholds import threshold
 from bocage.schema import Categorical, Numeric
 from models import attributes, certificate_of, schema_of, values
 
@@ -106,6 +106,6 @@ def test_a_tree_of_one_leaf_answers_once_for_every_row():
 )
 def test_an_edge_is_the_first_double_of_its_code(column, data):
     code = data.draw(st.integers(1, column.cells - 1))
-    found = edge(column, code)
+    found = threshold(column, code)
     assert column.cell_of(found) >= code
     assert column.cell_of(math.nextafter(found, -math.inf)) < code

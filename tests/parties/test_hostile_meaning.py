@@ -14,7 +14,7 @@ from bocage.errors import PartyError
 from bocage.model import to_dict
 from bocage.parties import Contribution, PartyPlan, Signer, merge, plan_rows
 from bocage.parties.documents import canonical
-from bocage.parties.trees import MOST_COUNTS
+from bocage.parties.plan import MOST_COUNTS
 from documents.test_hostile import assert_refused_cheaply
 from parties.owners import PATIENTS, made, row_plan
 

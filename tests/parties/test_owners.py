@@ -16,6 +16,7 @@ from bocage.learners import RandomTrees
 from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.model import Certificate, load
 from bocage.parties import Contribution, Signer, contribute, merge
+from bocage.private import Ensemble
 from parties.owners import NAMES, PATIENTS, column_plan, opened, row_plan, rows
 from private.noises import RecordingNoise
 from private.tables import table as pooled_table
@@ -46,8 +47,8 @@ def west(postgres_url):
 def pooled_counts(plan, share, schema=PATIENTS):
     """What the learner would count in one table with all rows."""
     level = pooled_table(rows(0, 270), schema).reserve(share.epsilon, "pooled")
-    cells = [tree.cells(schema) for tree in share.trees]
-    return level.ensemble(cells, "ill", share.epsilon)
+    cells = tuple(tree.cells(schema) for tree in share.trees)
+    return level.ask(Ensemble(cells, "ill", share.epsilon))
 
 
 @pytest.mark.postgres
@@ -205,7 +206,8 @@ def test_owners_of_columns_vote_together_and_a_person_pays_the_sum(tmp_path):
     assert all(tree.columns == ("home",) for tree in forest.trees[2:])
     for share, trees in zip(plan.shares, (forest.trees[:2], forest.trees[2:]), strict=True):
         level = pooled_table(joint, PATIENTS).reserve(1, "joint")
-        expected = level.ensemble([t.cells(PATIENTS) for t in share.trees], "ill", share.epsilon)
+        cells = tuple(tree.cells(PATIENTS) for tree in share.trees)
+        expected = level.ask(Ensemble(cells, "ill", share.epsilon))
         for tree, counts in zip(trees, expected, strict=True):
             assert np.array_equal(tree.counts[tree.is_leaf], counts)
     certificate = forest.certificate

@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 
 from bocage.engine.reference import ReferenceEngine
-from bocage.engine.versions import Through
+from bocage.engine.versions import EngineProxy
 from bocage.epsilon import Epsilon
 from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.plan import Question
@@ -47,7 +47,7 @@ class Source:
         return (self.clock if self.moving else None, self.rows)
 
 
-class Watched(Through):
+class Watched(EngineProxy):
     """An engine on a source, as it is now or as it was at a moment: the reference, made anew."""
 
     def __init__(self, source, schema, pinned=None):

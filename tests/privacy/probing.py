@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import linprog
 
-from bocage.mechanisms import Agreeing
+from bocage.mechanisms import ConsistentTables
 from private.noises import SilentNoise
 
 
@@ -21,7 +21,7 @@ class Draw:
 
     size: int
     scale: object = None
-    body: Agreeing | None = None
+    body: ConsistentTables | None = None
 
     def tables(self, direction):
         """The tables of one direction: of each table a cell against the last, or all last cells."""
@@ -72,7 +72,7 @@ class Probe(SilentNoise):
     def perturb(self, bodies):
         tables = []
         for body in bodies:
-            assert isinstance(body, Agreeing)
+            assert isinstance(body, ConsistentTables)
             draw = Draw(body.dimension, body=body)
             own = self._own(draw)
             nothing = [np.full((size, 1), 0, object) for size in body.sizes]

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bocage.mechanisms import Agreeing, SystemNoise, Tables
+from bocage.mechanisms import ConsistentTables, SystemNoise, Tables
 from bocage.private.objective.fit import GRID_BITS
+from bocage.private.objective.residuals import FitRows
 from bocage.private.objective.rounding import Problem, rounded_minimum
-from bocage.private.term_rows import CellRows
 from bocage.private.terms import Block, Design, calibrate
 from bocage.schema import Categorical, Schema
 
@@ -73,7 +73,7 @@ class Density:
         total, order = 0.0, iter(self.calibration.order)
         for body in self.calibration.bodies:
             tables = [(self.design.starts[next(order)], size) for size in body.sizes]
-            if isinstance(body, Agreeing):
+            if isinstance(body, ConsistentTables):
                 assert tables[0] == (0, 1)  # the intercept: what all tables add up to
                 norms = [
                     np.abs(beta[start : start + size] + (beta[0] / size if size > 1 else 0)).sum(0)
@@ -118,7 +118,7 @@ def test_both_ways_to_share_the_noise_are_among_these():
         {type(body) for body in Density(blocks, 2, "1").calibration.bodies}
         for blocks in ([A], [A, B], [A, C])
     ]
-    assert set().union(*kinds) == {Tables, Agreeing}
+    assert set().union(*kinds) == {Tables, ConsistentTables}
 
 
 def test_without_the_penalties_of_the_proof_the_loss_is_larger():
@@ -161,7 +161,7 @@ def test_released_tables_have_the_distribution_of_the_proof():
     density = Density([A], 2, "2", rows=5)
     design, calibration = density.design, density.calibration
     records = list(zip(*rows.tolist(), strict=True))
-    cells = CellRows(lambda: iter([rows]), design, schema)
+    cells = FitRows(lambda: iter([rows]), design, schema)
     released = []
     for _ in range(800):
         drawn = SystemNoise().perturb(calibration.bodies)

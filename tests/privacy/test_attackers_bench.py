@@ -11,11 +11,10 @@ import pytest
 from hypothesis import Phase
 
 from bocage.accounting.declaration import Declaration
-from bocage.private import executor
+from bocage.private import cells, executor
 from bocage.private.executor import LiveExecutor
-from bocage.private.level import Level
 from bocage.private.partition import PrivatePartition
-from bocage.private.tables.consistent_counts import AgreeingCounts
+from bocage.private.tables.consistent_counts import ConsistentCounts
 from privacy.attacker import search
 from privacy.bench import Watched
 
@@ -45,19 +44,16 @@ def groups_by_their_keys(patch):
     """The same, in a reservation."""
 
     def group(self, groups):
-        partition = self._account.partition("groups")
+        partition = self._purse._account.partition("groups")
         return {
-            key: Level(
-                self._executor,
-                partition.part(key),
-                self._place.where,
-                self._place.cells.only(cells),
+            key: cells.OpenCells(
+                self._executor, self._only(members), cells._OnePurse(partition.part(key))
             )
-            for key, cells in groups.items()
-            if cells
+            for key, members in groups.items()
+            if members
         }
 
-    patch.setattr(Level, "group", group)
+    patch.setattr(cells.OpenCells, "group", group)
 
 
 def forgetting(which):
@@ -91,7 +87,7 @@ def neighbors_that_change(patch):
 def tables_without_the_rest(patch):
     """Consistent counts had no cell for rows that a router leaves outside."""
     sizes = property(lambda self: [router.count for router in self.routers])
-    patch.setattr(AgreeingCounts, "sizes", sizes)
+    patch.setattr(ConsistentCounts, "sizes", sizes)
 
 
 def once_and_again(patch):

@@ -23,7 +23,8 @@ from bocage.mechanisms import (
     privacy_loss,
 )
 from bocage.private.noise_shares import groups_of
-from bocage.private.tables.consistent_counts import AgreeingCounts
+from bocage.private.tables.comparison import BestModel
+from bocage.private.tables.consistent_counts import ConsistentCounts
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentRecordingNoise
 from private.tables import table
@@ -60,13 +61,13 @@ def neighbors(adjacency):
 def exact(monkeypatch):
     """The exact counts of every release, in order."""
     found = []
-    draw = AgreeingCounts.draw
+    draw = ConsistentCounts.draw
 
     def watched(self, tally, terms, noise):
         found.append(([router.count for router in self.routers], tally.totals.copy()))
         return draw(self, tally, terms, noise)
 
-    monkeypatch.setattr(AgreeingCounts, "draw", watched)
+    monkeypatch.setattr(ConsistentCounts, "draw", watched)
     return found
 
 
@@ -143,7 +144,7 @@ def test_the_choice_of_a_model_loses_its_share_and_no_more(adjacency):
             for rows in pair:
                 noise = SilentRecordingNoise()
                 level = private(rows, noise, adjacency).reserve(1, "models")
-                level.best(among, "c", share)
+                level.fit(BestModel(tuple(among), "c", share))
                 ((contest, _),) = noise.contests
                 chances.append(permute_and_flip_probabilities(contest))
             largest = max(largest, privacy_loss(*chances))

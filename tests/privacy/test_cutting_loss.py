@@ -16,8 +16,8 @@ from bocage.epsilon import Epsilon
 from bocage.learners.discretization import count_spreads
 from bocage.learners.noisy_tables import cells_of
 from bocage.mechanisms import Adjacency
-from bocage.private.level import Level
-from bocage.private.tables.consistent_counts import AgreeingCounts
+from bocage.private.cells import OpenCells
+from bocage.private.tables.consistent_counts import ConsistentCounts
 from bocage.private.tables.ensemble import Ensemble
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentRecordingNoise
@@ -48,15 +48,13 @@ def counts_of(routers, records):
 @pytest.fixture
 def asked(monkeypatch):
     """Every round that was asked: its routers and its price."""
-    found = []
-    for name in ("agreeing", "ensemble"):
-        ask = getattr(Level, name)
+    found, ask = [], OpenCells.ask
 
-        def watched(self, *question, ask=ask, name=name):
-            found.append((name, question[0], question[2]))
-            return ask(self, *question)
+    def watched(self, query):
+        found.append((type(query), query.routers, query.epsilon))
+        return ask(self, query)
 
-        monkeypatch.setattr(Level, name, watched)
+    monkeypatch.setattr(OpenCells, "ask", watched)
     return found
 
 
@@ -69,11 +67,11 @@ def test_a_round_loses_its_price_and_no_more_and_the_prices_are_what_is_gone(ask
     level = private.reserve(whole, "cells")
     noise.bodies.clear()
     _, left = count_spreads(level, TINY.attributes, len(records), whole)
-    assert [name for name, _, _ in asked] == ["agreeing", "ensemble", "ensemble"]
+    assert [kind for kind, _, _ in asked] == [ConsistentCounts, Ensemble, Ensemble]
     assert level.remaining() == left == whole - Epsilon.total([price for *_, price in asked])
     bodies, scales = noise.bodies[-1], [scale for scale, _ in noise.scales]
-    for name, routers, price in asked:
-        scale = None if name == "agreeing" else scales.pop(0)
+    for kind, routers, price in asked:
+        scale = None if kind is ConsistentCounts else scales.pop(0)
         largest = Fraction(0)
         for rest in combinations_with_replacement(CODES, 1):
             for one, other in product(CODES, CODES):
@@ -83,7 +81,7 @@ def test_a_round_loses_its_price_and_no_more_and_the_prices_are_what_is_gone(ask
                 )
                 moved = [after - old for old, after in pairs]
                 sizes = [int(np.abs(table).sum()) for table in moved]
-                if name == "ensemble":
+                if kind is Ensemble:
                     loss = sum(sizes) / scale
                 else:
                     assert len({int(table.sum()) for table in moved}) == 1
@@ -96,9 +94,8 @@ def test_counts_without_a_label_are_those_of_rows():
     records = [(0, 20), (0, 20), (1, 399), (63, 0)]
     private = table(rows_of(records), TINY, noise=SilentRecordingNoise())
     level = private.reserve(Epsilon.of(2), "counts")
-    routers = [cells_of(TINY, [("x", (1, 32))]), cells_of(TINY, [("y", (21,))])]
-    for count in (level.ensemble, level.agreeing):
-        tables = count(routers, None, Epsilon.of(1))
+    routers = cells_of(TINY, [("x", (1, 32))]), cells_of(TINY, [("y", (21,))])
+    for query in (Ensemble, ConsistentCounts):
+        tables = level.ask(query(routers, None, Epsilon.of(1)))
         assert [table[:, 0].tolist() for table in tables] == [[2, 1, 1], [3, 1]]
-    for query in (Ensemble, AgreeingCounts):
-        assert query(tuple(routers), None, Epsilon.of(1)).describe()["label"] is None
+        assert query(routers, None, Epsilon.of(1)).describe()["label"] is None

@@ -29,12 +29,14 @@ from bocage.mechanisms import (
     exponential_probabilities,
     permute_and_flip_probabilities,
 )
+from bocage.private.cells import _OnePurse
 from bocage.private.count import Count
 from bocage.private.executor import LiveExecutor
 from bocage.private.joint.scorecard.counts import ScoredCounts
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.private.tables.ensemble import Ensemble
+from bocage.private.unsound import LocalGini
 from bocage.schema import Categorical, Numeric, Schema
 from private.noises import SilentNoise
 
@@ -136,8 +138,8 @@ class ScriptedSteps:
 class ScriptedExecutor(LiveExecutor):
     """Shows the script the exact counts, which a noise provider never sees."""
 
-    def draw(self, query, place, account, finish):
-        account.charge(query.epsilon, query.words())
+    def draw(self, query, place, payer):
+        payer.charge(query.epsilon, query.words())
         (tally,) = self.engine.answer([query.question(place)])
         if isinstance(query, Ensemble):
             self.noise.exact = tally.totals.ravel()
@@ -145,15 +147,15 @@ class ScriptedExecutor(LiveExecutor):
             self.noise.exact = next(iter(tally.columns.values())).ravel()
         else:
             self.noise.exact = tally.totals.sum(axis=1)
-        drawn = finish(tally, self.terms, self.noise)
-        self._write(query, place, account)
+        drawn = query.draw(tally, self.terms, self.noise)
+        self._write(query, place, payer)
         return drawn
 
-    def fit(self, fit, place, account):
+    def fit(self, fit, place, payer):
         if isinstance(fit, ScoredCounts):
             read = partial(self.engine.rows, fit.question(place))
             self.noise.exact = fit.run(read, self.terms, SilentNoise()).ravel()
-        return super().fit(fit, place, account)
+        return super().fit(fit, place, payer)
 
     @staticmethod
     def _guarded(work):  # a line that is missing is no failure
@@ -274,9 +276,9 @@ class Greedy(DiffPID3):
     def choose(self, inner, depth, plan):
         chosen = super().choose(inner, depth, plan)
         account = MemoryAccount.of(Epsilon.of(1))  # pays from a pocket of its own
-        inner.level._account, honest = account, inner.level._account
+        inner.cells._purse, honest = _OnePurse(account), inner.cells._purse
         super().choose(inner, depth, plan)
-        inner.level._account = honest
+        inner.cells._purse = honest
         return chosen
 
 
@@ -351,4 +353,4 @@ def test_the_local_sensitivity_is_refused_where_a_ledger_is_kept():
         DPDF(1, sensitivity="local").fit(PrivateTable(executor, account, WHOLE), 1)
     level = PrivateTable(executor, account, WHOLE).reserve(1, "{}")
     with pytest.raises(RefusedVariant):  # and by the layer itself, whoever asks
-        level.choose_with_local_sensitivity([()], "c", [1], Epsilon.of(1))
+        level.ask(LocalGini.of([()], "c", [1], Epsilon.of(1)))

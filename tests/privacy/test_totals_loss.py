@@ -16,11 +16,12 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Adjacency
 from bocage.plan import OUTSIDE, Branch, Cells, Cut
+from bocage.private import Count, Counts, Ensemble, Histograms, ScoredCounts
 from bocage.private.joint.scorecard.family import Sheet
 from bocage.private.query import Place
 from bocage.private.table import WHOLE
 from bocage.private.tables import consistent_counts
-from bocage.private.tables.consistent_counts import MOST_CELLS, AgreeingCounts
+from bocage.private.tables.consistent_counts import MOST_CELLS, ConsistentCounts
 from bocage.private.terms import Block, Design
 from bocage.schema import Categorical, Numeric, Schema
 from privacy.probing import carried, directions, loss
@@ -89,8 +90,8 @@ def worst(ask, adjacency=Adjacency.ADD_REMOVE, *, exactly=True):
     return found
 
 
-def tables_of(routers, label="c", kind="agreeing"):
-    return lambda private: getattr(private.reserve(1, "tables"), kind)(routers, label, ONE)
+def tables_of(routers, label="c", kind=ConsistentCounts):
+    return lambda private: private.reserve(1, "tables").ask(kind(tuple(routers), label, ONE))
 
 
 @pytest.mark.slow
@@ -100,7 +101,7 @@ def test_no_combination_of_tables_is_without_noise_whatever_their_routers_leave_
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
-@pytest.mark.parametrize("kind", ["agreeing", "ensemble"])
+@pytest.mark.parametrize("kind", [ConsistentCounts, Ensemble])
 @pytest.mark.parametrize("label", ["c", None])
 def test_tables_of_any_routers_lose_epsilon_at_most(kind, label, adjacency):
     every = [*combinations(ROUTERS, 2), *combinations(ROUTERS[::3], 3)]
@@ -119,10 +120,10 @@ def test_the_check_finds_tables_that_are_drawn_without_a_cell_for_rows_outside(m
 
 def test_tables_without_rows_outside_have_the_noise_that_they_always_had():
     covering = Cells((Cut("x", 2, ~0, 1), Branch("a", (~1, ~2, ~2))), 3)
-    query = AgreeingCounts((covering, Cells()), "c", ONE)
+    query = ConsistentCounts((covering, Cells()), "c", ONE)
     assert query.sizes == [3, 1]
     outside = Cells((Cut("x", 2, ~0, 1), Branch("a", (~1, ~1, OUTSIDE))), 2)
-    assert AgreeingCounts((covering, outside), "c", ONE).sizes == [3, 3]
+    assert ConsistentCounts((covering, outside), "c", ONE).sizes == [3, 3]
 
 
 SHEET = Sheet(((Block(("a",), (3,), (3,)), (0, 1, 2)),), 1, (0, 1))
@@ -133,13 +134,13 @@ OTHERS = {
     "count by some values": lambda t: t.partition("a", values=["w", "u"]).noisy_count(1).values,
     "counts by some values": lambda t: t.partition("a", values=["w"]).noisy_counts("c", 1).values,
     "sum by some values": lambda t: t.partition("a", values=["w", "u"]).noisy_sum("x", 1).values,
-    "totals": lambda t: _left(t).totals(ONE),
-    "counts of cells": lambda t: _left(t).counts("c", ONE),
-    "histograms": lambda t: _left(t).histograms([("a", "x"), ("x",)], "c", ONE),
-    "histograms without a label": lambda t: _left(t).histograms([("a",), ("x",)], None, ONE),
-    "rows by points": lambda t: t.reserve(1, "points").scored(SHEET, "c", ONE),
+    "totals": lambda t: _left(t).ask(Count(ONE)),
+    "counts of cells": lambda t: _left(t).ask(Counts(("c",), ONE)),
+    "histograms": lambda t: _left(t).ask(Histograms((("a", "x"), ("x",)), "c", ONE)),
+    "histograms without a label": lambda t: _left(t).ask(Histograms((("a",), ("x",)), None, ONE)),
+    "rows by points": lambda t: t.reserve(1, "points").fit(ScoredCounts(SHEET, "c", ONE)),
     "rows by points that pass a filter": lambda t: (
-        t.where("a != 'v'").reserve(1, "points").scored(SHEET, "c", ONE)
+        t.where("a != 'v'").reserve(1, "points").fit(ScoredCounts(SHEET, "c", ONE))
     ),
 }
 
@@ -158,20 +159,20 @@ def test_counts_lose_epsilon_at_most_where_rows_are_outside(ask, adjacency):
 
 def test_the_check_finds_a_count_that_is_the_rest_of_a_total():
     def rest(private):
-        counts = private.reserve(1, "rest").totals(ONE)
+        counts = private.reserve(1, "rest").ask(Count(ONE))
         exact = len(private._executor.engine._codes["a"])
         return [counts, exact - counts]
 
     assert worst(rest) == np.inf
 
 
-@pytest.mark.parametrize("kind", ["agreeing", "ensemble"])
+@pytest.mark.parametrize("kind", [ConsistentCounts, Ensemble])
 def test_routers_count_a_whole_table_or_nothing_is_charged(kind):
     level = _left(table(columns(SOME), TINY))
     with pytest.raises(PlanError, match="before it is split"):
-        getattr(level, kind)(ROUTERS[:2], "c", ONE)
+        level.ask(kind(tuple(ROUTERS[:2]), "c", ONE))
     with pytest.raises(PlanError, match="a router at least"):
-        getattr(table(columns(SOME), TINY).reserve(1, "none"), kind)([], "c", ONE)
+        table(columns(SOME), TINY).reserve(1, "none").ask(kind((), "c", ONE))
     assert level.remaining() == ONE
 
 
@@ -180,7 +181,7 @@ def test_a_table_too_large_for_its_weights_is_refused_before_the_charge():
     level = table({"x": [1.0]}, wide).reserve(1, "wide")
     router = Cells((Branch("x", tuple(~i for i in range(MOST_CELLS + 1))),), MOST_CELLS + 1)
     with pytest.raises(PlanError, match=r"at most 1024 cells, not 1025"):
-        level.agreeing([router], None, ONE)
+        level.ask(ConsistentCounts((router,), None, ONE))
     assert level.remaining() == ONE
 
 

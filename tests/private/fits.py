@@ -8,11 +8,12 @@ import numpy as np
 
 from bocage.mechanisms import Perturbation
 from bocage.mechanisms.rng import RandomBits
+from bocage.private import DrawnLadders, DrawnPoints, DrawnTrees, Ladders, OneOf
 from bocage.private.objective import rounding
 from bocage.private.objective.fit import GRID_BITS
 from bocage.private.objective.minimizer import Descent, to_float
+from bocage.private.objective.residuals import FitRows
 from bocage.private.objective.rounding import Problem
-from bocage.private.term_rows import CellRows
 from bocage.private.terms import Block, Design, calibrate
 from bocage.schema import Categorical, Schema
 
@@ -43,7 +44,7 @@ def problem(blocks, labels, rows=60, bits=56, seed=0, *, epsilon=EPSILON, told=F
     calibration = calibrate(design, epsilon, max(rows, 1), 10)
     prior = rng.integers(-900, 900, design.columns)
     return Problem(
-        CellRows(lambda: iter([used]), design, SCHEMA),
+        FitRows(lambda: iter([used]), design, SCHEMA),
         design,
         calibration,
         prior,
@@ -61,3 +62,14 @@ def at(one, value):
     """A point far from the minimum, examined."""
     far = np.full((sum(one.design.sizes), one.design.columns), value << 40, object)
     return rounding._examine(one, rounding._balanced(far, one.design), 40)
+
+
+def one_of(paths, among, depth, room, others, *, favor=0):
+    """A tree, or one of the others, drawn for all that the only cell has left."""
+    (epsilon,) = paths.purses()
+    trees = DrawnTrees(paths.cells, (tuple(among),), "label", depth, (room,), (epsilon,))
+    fits = tuple(
+        (DrawnLadders if isinstance(other, Ladders) else DrawnPoints)("label", epsilon, other)
+        for other in others
+    )
+    return paths.fit(OneOf(trees, fits, favor))

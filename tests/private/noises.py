@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bocage.mechanisms import Agreeing, SystemNoise, Tables
+from bocage.mechanisms import ConsistentTables, SystemNoise, Tables
 
 
 class SilentNoise:
@@ -48,7 +48,7 @@ class Silence:
     def __init__(self, bodies):
         shapes = []
         for body in bodies:
-            if isinstance(body, Tables | Agreeing):
+            if isinstance(body, Tables | ConsistentTables):
                 shapes += [(size, body.columns) for size in body.sizes]
             else:
                 shapes.append((body.size, body.labels))

@@ -8,6 +8,7 @@ import pytest
 
 from bocage.errors import PlanError
 from bocage.plan import Branch, Cells, Cut, col
+from bocage.private import Count, Counts, Histograms
 from bocage.schema import Categorical, Numeric, Schema
 from private.tables import EMPTY, PEOPLE, ROWS, TENNIS, WEATHER, table
 
@@ -303,11 +304,12 @@ def test_the_reservation_of_a_learner_counts_the_same():
     from bocage.epsilon import Epsilon
 
     one = Epsilon.of(1)
-    assert level.totals(one).tolist() == [14]
+    assert level.ask(Count(one)).tolist() == [14]
     below = level.split([("outlook", None)])
-    assert below.totals(one).tolist() == [5, 4, 5]
-    assert below.counts("play", one).tolist() == [[3, 2], [0, 4], [2, 3]]
-    (sunny, *_) = below.histograms([["wind"], ["wind"], ["humidity"]], "play", one)
+    assert below.ask(Count(one)).tolist() == [5, 4, 5]
+    assert below.ask(Counts(("play",), one)).tolist() == [[3, 2], [0, 4], [2, 3]]
+    columns = (("wind",), ("wind",), ("humidity",))
+    (sunny, *_) = below.ask(Histograms(columns, "play", one))
     assert sunny["wind"].tolist() == [[2, 1], [1, 1]]
     assert str(level.remaining()) == "6"
 

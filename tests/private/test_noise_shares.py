@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from bocage.mechanisms import Agreeing, Tables, deviations
+from bocage.mechanisms import ConsistentTables, Tables, deviations
 from bocage.private.noise_shares import LARGEST, MOST_FREE, groups_of, intercept, least_noise
 
 RATE = Fraction(7, 5)
@@ -32,7 +32,7 @@ def test_the_least_noise_uses_all_of_the_rate_and_is_less_than_that_of_tables_ap
     for group, body in shared:
         assert body.sizes == tuple([1, *sizes][i] for i in group)
         assert body.columns == columns
-        assert not isinstance(body, Agreeing) or max(body.sizes) <= LARGEST
+        assert not isinstance(body, ConsistentTables) or max(body.sizes) <= LARGEST
         found |= zip(group, deviations(body), strict=True)
     rest = RATE - intercept(len(sizes), columns, RATE).rate
     apart = 0.0
@@ -45,4 +45,4 @@ def test_the_least_noise_uses_all_of_the_rate_and_is_less_than_that_of_tables_ap
 def test_ternary_tables_have_their_sum_for_the_intercept():
     ((group, body),) = least_noise([1] + [3] * 9, 1, RATE)
     assert group == list(range(10))
-    assert isinstance(body, Agreeing)
+    assert isinstance(body, ConsistentTables)

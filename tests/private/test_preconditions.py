@@ -20,13 +20,13 @@ from bocage.private.joint.scorecard.counts import ScoredCounts
 from bocage.private.joint.scorecard.family import Sheet, Systems
 from bocage.private.joint.scorecard.sampler import DrawnPoints
 from bocage.private.joint.tree.sampler import DrawnTrees, off_by
-from bocage.private.objective.boosting import Mending
+from bocage.private.objective.boosting import Boosting
 from bocage.private.objective.fit import AdditiveFit
 from bocage.private.preconditions import MOST_OFF, MOST_ROWS, rows_at_most
 from bocage.private.query import Place, Terms
 from bocage.private.table import WHOLE
 from bocage.private.tables.comparison import BestModel
-from bocage.private.tables.consistent_counts import AgreeingCounts
+from bocage.private.tables.consistent_counts import ConsistentCounts
 from bocage.private.tables.ensemble import Ensemble
 from bocage.private.terms import Block
 from bocage.schema import Categorical, Numeric, Schema
@@ -72,8 +72,8 @@ def points(blocks=(A,), most=1, label="y"):
     return DrawnPoints(label, ONE, Systems(blocks, most))
 
 
-def mending(blocks=(A,), columns=1):
-    return Mending(MODEL, tuple(blocks), columns, 4, (ONE,))
+def boosting(blocks=(A,), columns=1):
+    return Boosting(MODEL, tuple(blocks), columns, 4, (ONE,))
 
 
 def scored(points=(0, 1)):
@@ -102,7 +102,7 @@ REFUSED = {
     "ladders: more points than can be listed": (ladders(top=2**21), "choices of points"),
     "points: too many labels": (points(label="z"), "2 to 1024 labels, not 1025"),
     "points: cells of more than eight bits": (points((B,)), "256 cells"),
-    "mending: more choices than can be listed": (mending((A, *EIGHTEEN), 19), "262144 choices"),
+    "boosting: more choices than can be listed": (boosting((A, *EIGHTEEN), 19), "262144 choices"),
     "additive: too many labels": (additive("z"), "2 to 1024 labels, not 1025"),
     "additive: a number of rows that is none": (additive(rows=2**63), "number of rows"),
     "scored: more counts than can be held": (scored((0, 2**40)), "1048576 counts"),
@@ -114,7 +114,7 @@ REFUSED = {
 WHOLE_ONLY = {
     "ladders": ladders(),
     "points": points(),
-    "mending": mending(),
+    "boosting": boosting(),
     "scored": scored(),
     "additive": additive(),
     "best": BestModel((MODEL,), "y", ONE),
@@ -145,11 +145,11 @@ def test_what_reads_all_rows_is_refused_for_a_part_of_them(fit):
     refused(fitted(fit, PART), "before it is split")
 
 
-@pytest.mark.parametrize("kind", [Ensemble, AgreeingCounts])
+@pytest.mark.parametrize("kind", [Ensemble, ConsistentCounts])
 def test_what_counts_all_rows_is_refused_for_a_part_of_them(kind):
     query = kind((Cells(),), "y", ONE)
     executor = table({c.name: [] for c in SCHEMA}, SCHEMA)._executor
-    refused(lambda account: executor.draw(query, PART, account, query.draw), "before it is split")
+    refused(lambda account: executor.draw(query, PART, account), "before it is split")
 
 
 @pytest.mark.parametrize("cap", [1, 2, 1000, 2**31, 2**32, None])

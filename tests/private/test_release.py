@@ -23,6 +23,7 @@ from bocage.errors import (
 )
 from bocage.mechanisms import Adjacency
 from bocage.private import Answer, Kind
+from bocage.private.count import Count
 from bocage.private.executor import LiveExecutor
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
@@ -299,19 +300,19 @@ def test_groups_of_a_level_cannot_overlap_and_other_groups_add():
     with pytest.raises(PlanError, match="one group"):
         level.group({"one": [0, 1], "two": [1, 2]})
     one = Epsilon.of(1)
-    level.group({"one": [0], "two": [1, 2]})["two"].totals(one)
+    level.group({"one": [0], "two": [1, 2]})["two"].ask(Count(one))
     assert str(level.remaining()) == "9"
     # The same names for other cells: what they spend adds up.
-    level.group({"one": [1, 2], "two": [0]})["one"].totals(one)
+    level.group({"one": [1, 2], "two": [0]})["one"].ask(Count(one))
     assert str(level.remaining()) == "8"
 
 
 def test_a_learner_cannot_spend_more_than_it_reserved(owner, alice):
     level = alice.reserve(1, "a tree")
     assert str(owner.spent()) == "1"
-    level.totals(Epsilon.of("0.6"))
+    level.ask(Count(Epsilon.of("0.6")))
     with pytest.raises(BudgetExceeded):
-        level.totals(Epsilon.of("0.5"))
+        level.ask(Count(Epsilon.of("0.5")))
     assert str(owner.spent()) == "1"  # what was not used is spent as well
 
 

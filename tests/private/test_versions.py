@@ -11,6 +11,7 @@ import bocage
 from bocage.epsilon import Epsilon
 from bocage.errors import BudgetExceeded, PlanError
 from bocage.private import Kind
+from bocage.private.count import Count, Counts
 from bocage.schema import Schema
 
 WARDS = [f"w{i}" for i in range(10)]
@@ -96,7 +97,7 @@ def test_groups_of_what_was_reserved_are_about_the_rows_of_its_moment(file, tmp_
         groups = level.split([("ward", None)]).group({w: [i] for i, w in enumerate(WARDS)})
         for day, ward in enumerate(WARDS):
             write(file, f"w{(day + 1) % 10}")
-            groups[ward].counts("ill", Epsilon.of(1))
+            groups[ward].ask(Counts(("ill",), Epsilon.of(1)))
         assert engine.seen == [10, *[9] * 9]  # the person is in w0, whatever the file says now
         assert str(owner.spent()) == "1"
 
@@ -106,9 +107,9 @@ def test_a_reservation_reads_one_version_from_its_first_question_to_its_last(fil
         level = owner.analyst("ann", 9).reserve(9, "a tree")
         engine = watched(level)
         for rows in (91, 92, 93):
-            level.totals(Epsilon.of(1))
+            level.ask(Count(Epsilon.of(1)))
             write_rows(file, ["w0"] * rows, ["no"] * rows)
-        level.split([("ward", None)]).counts("ill", Epsilon.of(1))
+        level.split([("ward", None)]).ask(Counts(("ill",), Epsilon.of(1)))
         assert engine.seen == [91] * 4
 
 

@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 import uvicorn
 
 from bocage.service.app import create_app
-from bocage.service.home import Home
-from bocage.service.owner import Owner
-from bocage.service.prompt import PromptProtocol
-from bocage.service.service import Service
+from bocage.service.core.directory import Home
+from bocage.service.core.owner import Owner
+from bocage.service.core.service import Service
+from bocage.service.server import OPTIONS
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = """
@@ -113,20 +113,11 @@ def count(epsilon: Any = "0.5", *plan: dict[str, Any], **more: Any) -> dict[str,
 class Inside:
     """A service in a thread of this process, on a socket of its own."""
 
-    def __init__(self, home: Home, wrap: Any = lambda app: app) -> None:
+    def __init__(self, home: Home, wrap: Any = lambda app: app, **options: Any) -> None:
         self.service = Service(home)
         app = wrap(create_app(home, self.service))
-        config = uvicorn.Config(
-            app,
-            port=0,
-            http=PromptProtocol,
-            ws="none",
-            log_config=None,
-            lifespan="on",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,  # as `serve` has it: nothing stands between server and gate
-        )
+        given = {**OPTIONS, **options}
+        config = uvicorn.Config(app, port=0, log_config=None, **given)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from running import Inside, count, wait_for_job
 
 from bocage.accounting import Ledger, LedgerAccount
-from bocage.engine.open_files import Opened
-from bocage.service.gate import padding
+from bocage.engine.files.version import FileVersion
+from bocage.service.middleware import padding
 from servers import wait_until
 
 QUERY = "/v1/tables/people/query"
@@ -26,7 +26,7 @@ def me(client, who):
 def events(monkeypatch):
     """What happens to ledger and rows, in order."""
     happened = []
-    charge, answer = LedgerAccount.enter, Opened.answer
+    charge, answer = LedgerAccount.enter, FileVersion.answer
 
     def charges(self, *arguments, **more):
         number = charge(self, *arguments, **more)
@@ -38,7 +38,7 @@ def events(monkeypatch):
         return answer(self, questions, *more)
 
     monkeypatch.setattr(LedgerAccount, "enter", charges)
-    monkeypatch.setattr(Opened, "answer", reads)
+    monkeypatch.setattr(FileVersion, "answer", reads)
     return happened
 
 
@@ -61,7 +61,7 @@ def test_an_engine_that_is_lost_leaves_the_charge_and_says_nothing(serve, ann, m
     def fails(self, questions):
         raise ValueError(DATUM)
 
-    monkeypatch.setattr(Opened, "answer", fails)
+    monkeypatch.setattr(FileVersion, "answer", fails)
     reply = client.post(QUERY, json=count("1"), headers=ann)
     assert (reply.status_code, reply.json()["error"]["code"]) == (503, "engine_error")
     learn = {"learner": "rdt", "parameters": {"trees": 1, "height": 1}, "epsilon": "2"}
@@ -102,10 +102,10 @@ def test_whoever_asks_for_health_is_answered_from_the_last_look(serve, monkeypat
     client, looks = serve(), []
     head = Ledger.head
     monkeypatch.setattr(Ledger, "head", lambda self: looks.append(1) or head(self))
-    monkeypatch.setattr("bocage.service.service.HEALTH_SECONDS", 3600)
+    monkeypatch.setattr("bocage.service.core.service.HEALTH_SECONDS", 3600)
     assert [client.get("/health").status_code for _ in range(5)] == [200] * 5
     assert len(looks) == 1
-    monkeypatch.setattr("bocage.service.service.HEALTH_SECONDS", 0)
+    monkeypatch.setattr("bocage.service.core.service.HEALTH_SECONDS", 0)
     client.get("/health")
     assert len(looks) == 2
 
@@ -130,7 +130,7 @@ def test_what_fails_before_admission_is_an_opaque_500(serve, ann, monkeypatch, c
     def fails(*_, **__):
         raise KeyError(DATUM)
 
-    monkeypatch.setattr("bocage.service.tables.Tables.granted", fails)
+    monkeypatch.setattr("bocage.service.core.tables.Tables.granted", fails)
     reply = client.get("/v1/me", headers=ann)
     assert (reply.status_code, reply.json()["error"]["code"]) == (500, "internal_error")
     assert "4711" not in reply.text + caplog.text

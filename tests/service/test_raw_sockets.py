@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from raw import PATH, REFUSED, is_right, requests, talk
 from running import Inside, Made, Running, running
 
-from bocage.service import prompt
-from bocage.service.connections import Connections
+from bocage.service import protocol
+from bocage.service.protocol import Connections
 
 NAMES = list(requests("bocage_" + "0" * 64))
 POST = b"POST " + PATH + b" HTTP/1.1\r\nhost: x\r\n"
@@ -200,7 +200,7 @@ KEPT = {
 def hasty(monkeypatch, owned):
     """A service with little patience."""
     for name, seconds in {"HEAD": 0.4, "BODY": 0.6, "LEAVE": 0.4, "UNREAD": 0.5}.items():
-        monkeypatch.setattr(prompt, f"{name}_SECONDS", seconds)
+        monkeypatch.setattr(protocol, f"{name}_SECONDS", seconds)
     inside = Inside(owned.opened())
     yield inside.client.base_url.port
     inside.stop()
@@ -257,7 +257,7 @@ def test_a_client_that_takes_no_answer_is_cut_off(hasty):
 
 
 def test_of_more_connections_than_there_is_room_for_the_oldest_go(monkeypatch, owned):
-    monkeypatch.setattr(prompt, "CONNECTIONS", Connections(20))
+    monkeypatch.setattr(protocol, "CONNECTIONS", Connections(20))
     inside = Inside(owned.opened())
     port = inside.client.base_url.port
     with ExitStack() as stack:
@@ -267,12 +267,12 @@ def test_of_more_connections_than_there_is_room_for_the_oldest_go(monkeypatch, o
             time.sleep(0.005)
         for _ in range(5):
             assert talk(port, HEALTH + b"\r\n", seconds=0.5).statuses == (200,)
-        assert len(prompt.CONNECTIONS) <= 20
+        assert len(protocol.CONNECTIONS) <= 20
     end = time.monotonic() + 5
-    while len(prompt.CONNECTIONS) and time.monotonic() < end:
+    while len(protocol.CONNECTIONS) and time.monotonic() < end:
         time.sleep(0.05)
     inside.stop()
-    assert len(prompt.CONNECTIONS) == 0
+    assert len(protocol.CONNECTIONS) == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="counts open files")

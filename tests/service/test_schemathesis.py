@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from running import Inside
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 
-from bocage.service.wire import ErrorDocument
+from bocage.service.core.documents import ErrorDocument
 
 EXAMPLES = 12
 # test_security.py looks at keys; and no document can say which columns a table has.

@@ -12,7 +12,7 @@ import pytest
 from running import bearer, count
 
 from bocage.errors import ServiceError
-from bocage.service import keys
+from bocage.service.core.registry import KEY, key_digest, matching, new_id, new_key
 from bocage.service.settings import Settings
 
 PEOPLE = "/v1/tables/people"
@@ -50,16 +50,16 @@ def test_keys_are_compared_whole_in_constant_time(monkeypatch):
     monkeypatch.setattr(
         hmac, "compare_digest", lambda a, b: compared.append((a, b)) or constant_time(a, b)
     )
-    right, wrong = keys.digest("right"), keys.digest("wrong")
-    assert keys.matching(right, [wrong, right, wrong]) == right
+    right, wrong = key_digest("right"), key_digest("wrong")
+    assert matching(right, [wrong, right, wrong]) == right
     assert len(compared) == 4  # all of them, and one more so that none is never
-    assert keys.matching(right, []) is None
+    assert matching(right, []) is None
     assert len(compared) == 5
 
 
 def test_a_key_has_256_random_bits_and_is_kept_as_a_hash(made, ann):
     key = made.keys["ann"]
-    assert keys.KEY.fullmatch(key)
+    assert KEY.fullmatch(key)
     files = [path for path in made.path.iterdir() if path.is_file()]
     secrets = (key.encode(), key.removeprefix("bocage_").encode())
     assert not any(secret in path.read_bytes() for path in files for secret in secrets)
@@ -140,7 +140,7 @@ def test_ids_cannot_be_guessed(serve, ann):
         for plan in plans
     ]
     assert all(len(bytes.fromhex(handle)) == 16 for handle in handles)
-    assert len({keys.new_id() for _ in range(1000)}) == 1000
+    assert len({new_id() for _ in range(1000)}) == 1000
 
 
 def test_each_key_has_its_own_rate(serve, ann, bob):
@@ -154,7 +154,7 @@ def test_each_key_has_its_own_rate(serve, ann, bob):
 
 def test_guessing_keys_is_slowed_down(serve, ann):
     client = serve()
-    guesses = [client.get("/v1/me", headers=bearer(keys.new_key())) for _ in range(80)]
+    guesses = [client.get("/v1/me", headers=bearer(new_key())) for _ in range(80)]
     assert guesses[0].status_code == 401
     assert guesses[-1].status_code == 429
     assert client.get("/v1/me", headers=ann).status_code == 200

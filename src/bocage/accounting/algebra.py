@@ -56,10 +56,10 @@ class Balance:
         return Epsilon(max(0, self.cap.nano - self.spent.nano))
 
 
-def line(scopes: Sequence[Scope], known: Mapping[Scope, Balance]) -> list[Balance]:
+def path_balances(scopes: Sequence[Scope], on_record: Mapping[Scope, Balance]) -> list[Balance]:
     """The balances of a path, the table first. Partitions and parts begin at nothing spent."""
     unseen = {True: State.ABSENT, False: State.OPEN}
-    return [known.get(s) or Balance(s, state=unseen[s.has_cap]) for s in scopes]
+    return [on_record.get(s) or Balance(s, state=unseen[s.has_cap]) for s in scopes]
 
 
 def transition(action: Action, path: Sequence[Balance], amount: Epsilon) -> list[Balance]:

@@ -107,15 +107,16 @@ class Anchor:
         """The later mark, and which line is free."""
         content = os.pread(file, 2 * _LINE, 0)
         marks = [Mark.read(content[:_LINE]), Mark.read(content[_LINE:])]
-        there = [(mark.number, i) for i, mark in enumerate(marks) if mark is not None]
-        if not there:
+        numbers = [(mark.number, i) for i, mark in enumerate(marks) if mark is not None]
+        if not numbers:
             raise LedgerError(
                 f"{self.path} is not an anchor, or was damaged. Compare the ledger with another "
                 "copy of it, or an export, and begin a new one: bocage ledger anchor."
             )
-        last = marks[max(there)[1]]
-        assert last is not None  # noqa: S101 - it is one of those that are there
-        return last, 1 - max(there)[1]
+        _, line = max(numbers)
+        last = marks[line]
+        assert last is not None  # noqa: S101 - it is one of those with a number
+        return last, 1 - line
 
     @contextmanager
     def _open(self, flags: int) -> Iterator[int]:
@@ -138,8 +139,8 @@ class Anchor:
         )
 
 
-class Moor:
-    """What holds one open ledger to its anchor; without one, an anchored ledger takes no charges."""
+class AnchorLink:
+    """What ties one open ledger to its anchor; without one, an anchored ledger takes no charges."""
 
     def __init__(self, ledger: str, anchor: Anchor | None) -> None:
         self._ledger, self._anchor = ledger, anchor

@@ -12,9 +12,9 @@ from typing import Any
 from bocage.accounting.entry import check_key
 from bocage.accounting.scope import Scope
 from bocage.accounting.secret import MODULUS, Secret
-from bocage.accounting.store import Run
-from bocage.accounting.tables import FIELDS, ORDER, rows
+from bocage.accounting.sql_schema import FIELDS, ORDER, all_rows
 from bocage.errors import LedgerError
+from bocage.storage import Run
 
 _INSERT = {
     names: "INSERT INTO answers (scope, key, body, entry, seal) "
@@ -39,14 +39,14 @@ def store(
     """Keep an answer under one key or two; return the one that is kept under the first."""
     names = [check_key(key)] if also in {None, key} else [check_key(key), check_key(str(also))]
     sealed = ((name, secret.seal("answers", scope.key, name, number, body)) for name in names)
-    made = run(
+    inserted = run(
         _INSERT[len(names)],
         body,
-        *(field for one in sealed for field in one),
+        *(field for name_and_seal in sealed for field in name_and_seal),
         number,
         scope.key,
     )
-    if (key,) in made:
+    if (key,) in inserted:
         return body
     paid = "SELECT 1 FROM entries WHERE number = ? AND scope = ? AND action = 'charge'"
     if not run(paid, number, scope.key):
@@ -58,13 +58,13 @@ def store(
 
 
 def find(run: Run, scope: Scope, key: str) -> bytes | None:
-    found = run("SELECT body FROM answers WHERE scope = ? AND key = ?", scope.key, key)
-    return bytes(found[0][0]) if found else None
+    rows = run("SELECT body FROM answers WHERE scope = ? AND key = ?", scope.key, key)
+    return bytes(rows[0][0]) if rows else None
 
 
 def find_paid(run: Run, scope: Scope, number: int) -> bytes | None:
-    found = run("SELECT body FROM answers WHERE scope = ? AND entry = ? LIMIT 1", scope.key, number)
-    return bytes(found[0][0]) if found else None
+    rows = run("SELECT body FROM answers WHERE scope = ? AND entry = ? LIMIT 1", scope.key, number)
+    return bytes(rows[0][0]) if rows else None
 
 
 def check(run: Run, tables: set[str], report: Callable[[str], None]) -> None:
@@ -77,15 +77,15 @@ def check(run: Run, tables: set[str], report: Callable[[str], None]) -> None:
         report("an answer on record names no charge of its scope.")
     if not {"secret", "tally"} <= tables:  # an older format, or damage that is reported as such
         return
-    found = run("SELECT value FROM secret")
-    tallies: dict[Any, Any] = {name: made for name, *made in run("SELECT * FROM tally")}
-    if len(found) != 1:
+    secrets = run("SELECT value FROM secret")
+    tallies: dict[Any, Any] = {name: counted for name, *counted in run("SELECT * FROM tally")}
+    if len(secrets) != 1:
         report("the secret of the ledger is gone.")
         return
-    secret = Secret(bytes(found[0][0]))
+    secret = Secret(bytes(secrets[0][0]))
     for table in sorted(tables & FIELDS.keys()):
         number, seals, changed = 0, 0, 0
-        for *fields, seal in rows(run, table, (*FIELDS[table], "seal"), ORDER[table]):
+        for *fields, seal in all_rows(run, table, (*FIELDS[table], "seal"), ORDER[table]):
             number, seals = number + 1, (seals + int(seal)) % MODULUS
             changed += seal != secret.seal(table, *fields)
         if changed:

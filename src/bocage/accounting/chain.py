@@ -1,7 +1,7 @@
 """The chain of entries and the balances beside it, as SQL inside one transaction.
 
-Every function takes `run`, the statement runner of an open transaction. What changes the ledger
-must hold the write lock (`Store.write`): number and hash of an entry depend on the one before.
+What reads takes `run`, the statement runner of an open transaction. What appends takes the whole
+transaction, which holds the write lock: number and hash of an entry depend on the one before.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from bocage.accounting import algebra, answers, boot
+from bocage.accounting import algebra, answers, machine_run
 from bocage.accounting.algebra import Action, Balance, State
 from bocage.accounting.anchor import Mark
 from bocage.accounting.declaration import Declaration
@@ -24,13 +24,14 @@ from bocage.accounting.entry import (
     now,
     read_entry,
 )
+from bocage.accounting.ledger_store import LedgerTransaction
 from bocage.accounting.scope import Scope
 from bocage.accounting.secret import Secret
-from bocage.accounting.store import Run
-from bocage.accounting.tables import PAGE
+from bocage.accounting.sql_schema import PAGE
 from bocage.accounting.verification import Head, Replay
 from bocage.epsilon import ZERO, Epsilon
-from bocage.errors import BocageError, DeclaredTwice, LedgerCorrupt, LedgerError
+from bocage.errors import BocageError, DeclaredTwice, LedgerCorrupt, LedgerError, RequestReused
+from bocage.storage import Run
 
 _SELECT_ENTRY = (
     "SELECT number, time, action, COALESCE(path, '[]'), nano, memo, request, previous, hash "
@@ -81,7 +82,7 @@ def secret(run: Run) -> Secret:
 
 
 def append(
-    run: Run,
+    transaction: LedgerTransaction,
     action: Action,
     scope: Scope,
     amount: Epsilon,
@@ -94,19 +95,21 @@ def append(
     check_memo(memo)
     if request is not None:
         check_key(request)
-    # Nobody else writes in this transaction: what it has appended itself is not read again.
-    known: dict[Any, Any] = getattr(run, "known", {})
-    previous: Entry = known.get(Entry) or last_entry(run)
-    known[Head] = Head(previous.number, previous.hash)  # what an anchor has to name by the end
+    run, balances = transaction.run, transaction.balances
+    previous = transaction.appended or last_entry(run)
+    transaction.head = Head(previous.number, previous.hash)
     lineage = scope.lineage
-    path = [known[s] for s in lineage] if known.keys() >= set(lineage) else line(run, scope)
+    if balances.keys() >= set(lineage):
+        path = [balances[above] for above in lineage]
+    else:
+        path = path_balances(run, scope)
     try:
         changed = algebra.transition(action, path, amount)
     except BocageError:  # what was charged before is not refused because nothing is left by now
         first = None if request is None else _find_request(run, scope, request)
         if first is None:
             raise
-        return _again(run, first, (action, amount, memo), path, lasting=lasting)
+        return _again(transaction, first, (action, amount, memo), path, lasting=lasting)
     path = algebra.after(path, changed)
     left = algebra.remaining(path) if action is Action.CHARGE else None
     entry = Entry(
@@ -124,25 +127,31 @@ def append(
         first = _find_request(run, scope, str(request))
         if first is None:
             raise LedgerCorrupt("a request on record cannot be found. Verify the ledger.")
-        return _again(run, first, (action, amount, memo), path, lasting=lasting)
+        return _again(transaction, first, (action, amount, memo), path, lasting=lasting)
     if changed:
         rows = ", ".join(["(?, ?, ?, ?, ?)"] * len(changed))
         run(
             f"INSERT INTO scopes (key, path, spent, cap, state) VALUES {rows} ON CONFLICT (key) "
             "DO UPDATE SET spent = excluded.spent, cap = excluded.cap, state = excluded.state",
-            *(field for one in changed for field in (one.scope.key, *_balance_row(one))),
+            *(
+                field
+                for balance in changed
+                for field in (balance.scope.key, *_balance_row(balance))
+            ),
         )
-    if Entry not in known:
-        boot.note(run, entry.number)
+    if transaction.appended is None:
+        machine_run.note(transaction, entry.number)
     run("UPDATE head SET number = ?, hash = ?", entry.number, entry.hash)
-    known.update(zip(lineage, path, strict=True))
-    known[Entry], known[Head] = entry, Head(entry.number, entry.hash)
+    balances.update(zip(lineage, path, strict=True))
+    transaction.appended, transaction.head = entry, Head(entry.number, entry.hash)
     return entry
 
 
-def declare(run: Run, scope: Scope, terms: Declaration, distinct: str | None) -> Entry:
+def declare(
+    transaction: LedgerTransaction, scope: Scope, terms: Declaration, distinct: str | None
+) -> Entry:
     """Record the terms of a table, unless its last declaration has them."""
-    last = declaration(run, scope)
+    last = declaration(transaction, scope)
     if last is not None:
         on_record = Declaration.read(last.memo)
         on_record.require_same(terms, scope.title)
@@ -150,9 +159,9 @@ def declare(run: Run, scope: Scope, terms: Declaration, distinct: str | None) ->
         if on_record == after:
             return last.again()
         if distinct is not None:
-            _require_distinct(run, scope, terms, distinct)
+            _require_distinct(transaction, scope, terms, distinct)
         terms = after
-    return append(run, Action.DECLARE, scope, ZERO, memo=terms.memo)
+    return append(transaction, Action.DECLARE, scope, ZERO, memo=terms.memo)
 
 
 def _require_distinct(run: Run, scope: Scope, terms: Declaration, kind: str) -> None:
@@ -173,14 +182,14 @@ def declaration(run: Run, scope: Scope) -> Entry | None:
     return _entry(rows[0]) if rows else None
 
 
-def note_move(run: Run, memo: str) -> Entry:
+def note_move(transaction: LedgerTransaction, memo: str) -> Entry:
     """Record that the owner has moved the ledger."""
-    previous = last_entry(run)
+    previous = last_entry(transaction)
     number, memo = previous.number + 1, check_memo(memo)
     entry = Entry(number, now(), Action.MOVE, (), ZERO, memo, None, previous.hash).sealed()
-    _insert(run, entry, "")
-    boot.note(run, number)
-    run("UPDATE head SET number = ?, hash = ?", number, entry.hash)
+    _insert(transaction, entry, "")
+    machine_run.note(transaction, number)
+    transaction.run("UPDATE head SET number = ?, hash = ?", number, entry.hash)
     return entry
 
 
@@ -211,29 +220,29 @@ def require_not_behind(run: Run, ledger: str, last: Entry, mark: Mark) -> None:
     """Refuse a ledger that does not hold the entry that its anchor names."""
     if mark.ledger != ledger:
         raise LedgerError("the anchor is that of another ledger.")
-    known = entry(run, mark.number)
-    if known is None:
+    marked = entry(run, mark.number)
+    if marked is None:
         raise LedgerCorrupt(
             f"the ledger ends at entry {last.number}, and its anchor names entry {mark.number}: it "
             "is an older copy, and what was spent since is not in it. Nothing is charged to it. "
             "Put the newest copy in its place. If that is lost, begin a new ledger and a new anchor "
             "with what the caps certainly leave."
         )
-    if known.digest != mark.hash:
+    if marked.digest != mark.hash:
         raise LedgerCorrupt(
             f"entry {mark.number} of the ledger is not the one that its anchor names: it is another "
             "copy, that was charged by itself. Nothing is charged to it. Put the anchored one back."
         )
 
 
-def line(run: Run, scope: Scope) -> list[Balance]:
+def path_balances(run: Run, scope: Scope) -> list[Balance]:
     """The balances from the table down to `scope`."""
     lineage = scope.lineage
     marks = ", ".join("?" * len(lineage))
     rows = run(_SELECT_BALANCE + f"WHERE key IN ({marks})", *(above.key for above in lineage))
-    written = {above.text: above for above in lineage}
-    known = [_balance(row, written.get(row[0])) for row in rows]
-    return algebra.line(lineage, {balance.scope: balance for balance in known})
+    by_text = {above.text: above for above in lineage}
+    on_record = [_balance(row, by_text.get(row[0])) for row in rows]
+    return algebra.path_balances(lineage, {balance.scope: balance for balance in on_record})
 
 
 def balances(run: Run) -> list[Balance]:
@@ -302,7 +311,7 @@ def _find_request(run: Run, scope: Scope, request: str) -> Entry | None:
 
 
 def _again(
-    run: Run,
+    transaction: LedgerTransaction,
     first: Entry,
     asked: tuple[Action, Epsilon, str],
     path: list[Balance],
@@ -311,26 +320,23 @@ def _again(
 ) -> Entry:
     """The entry that a request made before, if it is the same and may still be made."""
     if (first.action, first.epsilon, first.memo) != asked:
-        raise LedgerError(
-            f"request {first.request!r} was made before with another epsilon or memo (entry "
-            f"{first.number}). Use a new key for a new question. Nothing was charged."
-        )
+        raise RequestReused(first.request, first.number)
     algebra.require_open(path)
     if not lasting:
-        boot.require_this(run, first)
+        machine_run.require_this(transaction, first)
     return first.again()
 
 
 def _insert(run: Run, entry: Entry, key: str) -> bool:
     """Add an entry, unless there is one of the same request; whether it was added."""
     once = "" if entry.request is None else _ONCE
-    made = run(
+    inserted = run(
         "INSERT INTO entries (number, time, action, scope, nano, memo, request, previous, hash) "
         f"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?){once}",
         *(entry.number, entry.time, str(entry.action), key, entry.epsilon.nano),
         *(entry.memo, entry.request, entry.previous, entry.hash),
     )
-    return entry.request is None or bool(made)
+    return entry.request is None or bool(inserted)
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
@@ -343,11 +349,11 @@ def _entry(row: tuple[Any, ...]) -> Entry:
     return read_entry(number, **fields, request=request, previous=previous, hash=digest)
 
 
-def _balance(row: tuple[Any, ...], known: Scope | None = None) -> Balance:
-    """A balance on record; `known` is its scope where the path need not be read again."""
+def _balance(row: tuple[Any, ...], parsed: Scope | None = None) -> Balance:
+    """A balance on record; `parsed` is its scope where the path need not be read again."""
     path, spent, cap, state = row
     try:
-        scope = known or Scope(tuple(json.loads(path)))
+        scope = parsed or Scope(tuple(json.loads(path)))
         return Balance(scope, Epsilon(spent), None if cap is None else Epsilon(cap), State(state))
     except (ValueError, TypeError, BocageError) as error:
         raise LedgerCorrupt("a balance of the ledger cannot be read. Verify it.") from error

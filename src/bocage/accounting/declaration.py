@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from bocage.documents.writing import canonical_text
 from bocage.errors import LedgerCorrupt, LedgerError
 
 _LONGEST_SHOWN = 80
@@ -46,7 +47,7 @@ class Declaration:
     def memo(self) -> str:
         """Canonical JSON: equal declarations have equal texts."""
         terms = {"current": dict(self.current), "fixed": dict(self.fixed)}
-        return json.dumps(terms, sort_keys=True, separators=(",", ":"))
+        return canonical_text(terms)
 
     @property
     def text(self) -> str:
@@ -64,9 +65,9 @@ class Declaration:
             (
                 (term, other)
                 for term, text in given.current.items()
-                for other, known in self.current.items()
+                for other, declared in self.current.items()
                 if term != other
-                and text == known
+                and text == declared
                 and term.startswith(kind)
                 and other.startswith(kind)
             ),

@@ -10,14 +10,15 @@ from typing import Self
 
 from bocage.accounting import algebra, answers, chain
 from bocage.accounting.algebra import Action, Balance, State
-from bocage.accounting.anchor import Anchor, Mark, Moor
+from bocage.accounting.anchor import Anchor, AnchorLink, Mark
 from bocage.accounting.declaration import Declaration
 from bocage.accounting.entry import Entry
+from bocage.accounting.ledger_store import LedgerStore
 from bocage.accounting.scope import Scope
-from bocage.accounting.store import Run, Store
 from bocage.accounting.verification import Head, Verification, export_lines
 from bocage.epsilon import ZERO, Epsilon
 from bocage.errors import LedgerError
+from bocage.storage import Run
 
 
 class Ledger:
@@ -32,7 +33,7 @@ class Ledger:
     what was released is at most what the balances say.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: LedgerStore) -> None:
         self._store = store
 
     @property
@@ -43,7 +44,7 @@ class Ledger:
     @property
     def anchor(self) -> Path | None:
         """The file that names the last entry, if the ledger was opened with one."""
-        return None if self._store.moor is None else self._store.moor.path
+        return None if self._store.anchor is None else self._store.anchor.path
 
     # What the data owner does
 
@@ -198,7 +199,7 @@ class Ledger:
         secret = self._store.require_secret()
         return self._store.do(
             lambda run: answers.store(run, secret, scope, key, body, number=number, also=also),
-            lasting=lasting or not self._store.boot,
+            lasting=lasting or not self._store.boot_id,
             single=True,
         )
 
@@ -217,14 +218,14 @@ class Ledger:
         with self._store.read() as run:
             kept = find(run)
             if kept is not None:
-                algebra.require_open(chain.line(run, scope))
+                algebra.require_open(chain.path_balances(run, scope))
             return kept
 
     # What is on record
 
     def balance(self, scope: Scope) -> Balance:
         """Spending, cap and state of one scope."""
-        return self._line(scope)[-1]
+        return self._path_balances(scope)[-1]
 
     def spent(self, scope: Scope) -> Epsilon:
         return self.balance(scope).spent
@@ -234,7 +235,7 @@ class Ledger:
 
     def remaining(self, scope: Scope) -> Epsilon:
         """The largest charge that would fit, by every cap above and the partitions between."""
-        return algebra.remaining(self._line(scope))
+        return algebra.remaining(self._path_balances(scope))
 
     def balances(self) -> list[Balance]:
         """All scopes on record, in the order of their paths."""
@@ -289,14 +290,15 @@ class Ledger:
         with self._store.read() as run:
             name, last = chain.name(run), chain.last_entry(run)
         anchor.begin(Mark(name, last.number, last.hash))
-        self._store.moor = Moor(name, anchor)
+        self._store.anchor = link = AnchorLink(name, anchor)
         with self._store.write() as run:
             chain.note_anchor(run)
             last = chain.last_entry(run)
-        self._store.follow(Head(last.number, last.hash))
-        return Head(last.number, last.hash)
+        head = Head(last.number, last.hash)
+        link.follow(head)
+        return head
 
-    def moor(self, path: str | os.PathLike[str] | None) -> None:
+    def use_anchor(self, path: str | os.PathLike[str] | None) -> None:
         """Hold the ledger to its anchor, if it has one: refuse a ledger that is behind it."""
         with self._store.read() as run:
             name, last, anchored = chain.name(run), chain.last_entry(run), chain.is_anchored(run)
@@ -304,13 +306,13 @@ class Ledger:
                 mark = Anchor(path).read()
                 chain.require_not_behind(run, name, last, mark)
         if path is None:
-            self._store.moor = Moor(name, None) if anchored else None
+            self._store.anchor = AnchorLink(name, None) if anchored else None
         elif anchored or Path(path).exists():
-            self._store.moor = Moor(name, Anchor(path))
+            self._store.anchor = link = AnchorLink(name, Anchor(path))
             if not anchored:  # who began it was interrupted
                 with self._store.write() as run:
                     chain.note_anchor(run)
-            self._store.follow(Head(last.number, last.hash))
+            link.follow(Head(last.number, last.hash))
         elif last.number == 1:
             self.begin_anchor(path)
         else:
@@ -337,9 +339,9 @@ class Ledger:
         with self._store.read() as run:
             return chain.declaration(run, scope)
 
-    def _line(self, scope: Scope) -> list[Balance]:
+    def _path_balances(self, scope: Scope) -> list[Balance]:
         with self._store.read() as run:
-            return chain.line(run, scope)
+            return chain.path_balances(run, scope)
 
     def _record(
         self,
@@ -361,7 +363,9 @@ class Ledger:
         balance = self.balance(scope)
         if balance.state is State.ABSENT and cap is not None:
             with self._store.write() as run:
-                balance = chain.line(run, scope)[-1]  # another process may have been faster
+                balance = chain.path_balances(run, scope)[
+                    -1
+                ]  # another process may have been faster
                 if balance.state is State.ABSENT:
                     chain.append(run, Action.OPEN, scope, Epsilon.of(cap))
                     return scope

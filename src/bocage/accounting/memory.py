@@ -12,7 +12,7 @@ from bocage.accounting.entry import check_key, check_memo
 from bocage.accounting.scope import Scope
 from bocage.accounting.secret import Secret
 from bocage.epsilon import Epsilon
-from bocage.errors import LedgerError
+from bocage.errors import LedgerError, RequestReused
 
 DRY_RUN = Scope.table("dry run").analyst("nobody")
 
@@ -73,10 +73,10 @@ class MemoryAccount:
         return MemoryAccount(self._tree, self._scope.part(name))
 
     def spent(self) -> Epsilon:
-        return self._tree.line(self._scope)[-1].spent
+        return self._tree.path_balances(self._scope)[-1].spent
 
     def remaining(self) -> Epsilon:
-        return algebra.remaining(self._tree.line(self._scope))
+        return algebra.remaining(self._tree.path_balances(self._scope))
 
     def store_answer(self, key: str, body: bytes, number: int, also: str | None = None) -> bytes:
         if number != self._tree.number:
@@ -104,8 +104,8 @@ class _Tree:
         self._requests: dict[tuple[Scope, str], tuple[Epsilon, str]] = {}
         self._lock = threading.Lock()
 
-    def line(self, scope: Scope) -> list[Balance]:
-        return algebra.line(scope.lineage[self._above :], self._balances)
+    def path_balances(self, scope: Scope) -> list[Balance]:
+        return algebra.path_balances(scope.lineage[self._above :], self._balances)
 
     def charge(self, scope: Scope, epsilon: Epsilon, memo: str, request: str | None) -> None:
         if os.getpid() != self._process:
@@ -119,11 +119,8 @@ class _Tree:
                 if first == (epsilon, memo):
                     return
                 if first is not None:
-                    raise LedgerError(
-                        f"request {request!r} was made before with another epsilon or memo. "
-                        "Use a new key for a new question. Nothing was charged."
-                    )
-            for balance in algebra.transition(Action.CHARGE, self.line(scope), epsilon):
+                    raise RequestReused(request)
+            for balance in algebra.transition(Action.CHARGE, self.path_balances(scope), epsilon):
                 self._balances[balance.scope] = balance
             if request is not None:
                 self._requests[scope, request] = (epsilon, memo)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bocage.accounting.algebra import Action, Balance, line, transition
+from bocage.accounting.algebra import Action, Balance, path_balances, transition
 from bocage.accounting.declaration import Declaration
 from bocage.accounting.entry import BEFORE_ALL, VERSION, Entry, read_entry
 from bocage.accounting.scope import Scope
@@ -78,7 +78,7 @@ class Replay:
 
     def _apply(self, entry: Entry) -> None:
         try:
-            path = line(Scope(entry.scope).lineage, self.balances)
+            path = path_balances(Scope(entry.scope).lineage, self.balances)
             changed = transition(entry.action, path, entry.epsilon)
             if entry.action is Action.DECLARE:
                 self._declare(entry)

@@ -21,11 +21,11 @@ COMMANDS = {
     "predict": ("bocage.cli.predict:predict", "Predict a label for every row of a file."),
     "party": ("bocage.cli.party:party", "Several owners make one model without pooling rows."),
     "local": ("bocage.cli.local:local", "Learn from records that their owners distorted."),
-    "init": ("bocage.cli.init:init", "Make the home of a service."),
+    "init": ("bocage.cli.service:init", "Make the home of a service."),
     "table": ("bocage.cli.table:table", "Register, freeze and remove tables of a service."),
     "analyst": ("bocage.cli.analyst:analyst", "Let analysts in, with keys and budgets."),
-    "serve": ("bocage.cli.serve:serve", "Answer analysts over HTTP."),
-    "owner": ("bocage.cli.owner:owner", "The owner's key for the web console."),
+    "serve": ("bocage.cli.service:serve", "Answer analysts over HTTP."),
+    "owner": ("bocage.cli.service:owner", "The owner's key for the web console."),
     "ledger": ("bocage.cli.ledger:ledger", "Show, verify and export what has been spent."),
 }
 

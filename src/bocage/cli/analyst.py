@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from bocage.cli.home import HOME, open_owner, printable
+from bocage.cli.service import of_owner
+from bocage.cli.terminal import table_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bocage.service.core.owner import Owner
 
 
 @click.group()
@@ -16,65 +22,54 @@ def analyst() -> None:
 
 @analyst.command()
 @click.argument("name")
-@HOME
-def add(name: str, home: Path) -> None:
+@of_owner
+def add(owner: Owner, name: str) -> str:
     """Add the analyst NAME and print the key, which is shown this once and kept as a hash."""
-    with open_owner(home) as owner:
-        key = owner.registry.add_analyst(name)
+    key = owner.registry.add_analyst(name)
     click.echo(f"The key of {name}, shown this once:", err=True)
-    click.echo(key)
+    return key
 
 
 @analyst.command("list")
-@HOME
-def list_(home: Path) -> None:
+@of_owner
+def list_(owner: Owner) -> Table:
     """List the analysts, their tables and what they spent."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table("Analyst", "State", "Table", "Grant", "Spent", "Budget")
-    with open_owner(home) as owner:
-        for one in owner.registry.analysts():
-            accounts = owner.accounts(one.name)
-            rows = [
-                (a.table, a.grant, str(a.balance.spent), str(a.balance.cap or "")) for a in accounts
-            ]
-            for row in rows or [("", "", "", "")]:
-                cells = (one.name, one.state, *row)
-                shown.add_row(*(Text(printable(cell)) for cell in cells))
-    Console().print(shown)
+    rows = []
+    for known in owner.registry.analysts():
+        accounts = [
+            (a.table, a.grant, str(a.balance.spent), str(a.balance.cap or ""))
+            for a in owner.accounts(known.name)
+        ]
+        rows += [(known.name, known.state, *account) for account in accounts or [("",) * 4]]
+    return table_of(("Analyst", "State", "Table", "Grant", "Spent", "Budget"), rows)
 
 
 @analyst.command()
 @click.argument("name")
 @click.argument("table")
 @click.option("--budget", required=True, help="What the analyst may spend on the table.")
-@HOME
-def grant(name: str, table: str, budget: str, home: Path) -> None:
+@of_owner
+def grant(owner: Owner, name: str, table: str, budget: str) -> str:
     """Let NAME ask TABLE, or change the budget of one who may."""
-    with open_owner(home) as owner:
-        owner.grant(name, table, budget)
-    click.echo(f"{name} may spend {budget} on {table}.")
+    owner.grant(name, table, budget)
+    return f"{name} may spend {budget} on {table}."
 
 
 @analyst.command()
 @click.argument("name")
 @click.argument("table", required=False)
-@HOME
-def revoke(name: str, table: str | None, home: Path) -> None:
+@of_owner
+def revoke(owner: Owner, name: str, table: str | None) -> str:
     """Shut NAME out of TABLE, or of everything. Final; running jobs end at their next level."""
-    with open_owner(home) as owner:
-        owner.revoke(name, table)
-    click.echo(f"{name} is revoked{'' if table is None else f' from {table}'}.")
+    owner.revoke(name, table)
+    return f"{name} is revoked{'' if table is None else f' from {table}'}."
 
 
 @analyst.command()
 @click.argument("name")
-@HOME
-def rotate(name: str, home: Path) -> None:
+@of_owner
+def rotate(owner: Owner, name: str) -> str:
     """Give NAME a new key. The old one ends at once."""
-    with open_owner(home) as owner:
-        key = owner.registry.rotate(name)
+    key = owner.registry.rotate(name)
     click.echo(f"The new key of {name}, shown this once:", err=True)
-    click.echo(key)
+    return key

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from bocage.learners import Plan
-    from bocage.private import PrivateTable
+    from bocage.private import EpsilonLike, PrivateTable
     from bocage.schema import Schema
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -59,7 +59,6 @@ def opened(
     source: str, schema: Schema, options: dict[str, Any], batch: str | None
 ) -> Iterator[PrivateTable]:
     """The table of an account, of a study or of a dry run."""
-    from bocage.accounting import Scope, open_ledger
     from bocage.private import protect, study
 
     if options["ledger"] is None:
@@ -70,16 +69,28 @@ def opened(
             with public.dry_run(rows=DRY_ROWS) as made_up:
                 yield made_up
                 return
-    scope = Scope.table(schema.name)
-    with open_ledger(options["ledger"], create=options["create_ledger"]) as book:
-        known = {balance.scope: balance.cap for balance in book.balances()}
-    cap = options["cap"] or known.get(scope)
-    budget = options["budget"] or known.get(scope.analyst(options["analyst"]))
-    if cap is None or budget is None:
-        whose, option = ("table", "--cap") if cap is None else ("analyst", "--budget")
-        raise click.UsageError(f"The ledger does not know this {whose} yet: give {option}.")
+    analyst, create = options["analyst"], options["create_ledger"]
+    cap, budget = limits(
+        options["ledger"], schema, analyst, options["cap"], options["budget"], create=create
+    )
     with protect(source, schema, ledger=options["ledger"], cap=cap, batch=batch) as owner:
-        yield owner.analyst(options["analyst"], budget)
+        yield owner.analyst(analyst, budget)
+
+
+def limits(
+    ledger: str, schema: Schema, analyst: str, cap: str | None, budget: str | None, *, create: bool
+) -> tuple[EpsilonLike, EpsilonLike]:
+    """Cap and budget: those given, or those on record."""
+    from bocage.accounting import Scope, open_ledger
+
+    scope = Scope.table(schema.name)
+    with open_ledger(ledger, create=create) as book:
+        on_record = {balance.scope: balance.cap for balance in book.balances()}
+    most, own = cap or on_record.get(scope), budget or on_record.get(scope.analyst(analyst))
+    if most is None or own is None:
+        whose, option = ("table", "--cap") if most is None else ("analyst", "--budget")
+        raise click.UsageError(f"The ledger does not know this {whose} yet: give {option}.")
+    return most, own
 
 
 def show_price(screen: Console, plan: Plan, table: PrivateTable, options: dict[str, Any]) -> None:

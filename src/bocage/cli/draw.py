@@ -33,7 +33,7 @@ def draw(model_file: Path, output: Path, tree: int) -> None:
         raise ModelError(f"the model has trees 1 to {len(parts)}, not {tree}.")
     if output.suffix != ".svg":
         raise click.BadParameter("the name must end in .svg", param_hint="--output")
-    with replacing(output) as place:
-        place.write_text(to_svg(parts[tree - 1]), encoding="utf-8")
+    with replacing(output) as picture:
+        picture.write_text(to_svg(parts[tree - 1]), encoding="utf-8")
     what = f"Tree {tree} of {len(parts)}" if len(parts) > 1 else "The model"
     click.echo(f"{what} is drawn in {output}.")

@@ -85,10 +85,10 @@ def _show_rules(
     values = model.label_attribute.values
     if label is not None and label not in values:
         raise ModelError(f"the model has no label {label!r}. It has {', '.join(values)}.")
-    found = rules(model, sub_rules=not leaves)
-    found = found.filtered(label=label, min_support=min_support, min_confidence=min_confidence)
-    found = found.sorted(sort)
+    shown = rules(model, sub_rules=not leaves)
+    shown = shown.filtered(label=label, min_support=min_support, min_confidence=min_confidence)
+    shown = shown.sorted(sort)
     if as_json:
-        click.echo(found.to_json())
+        click.echo(shown.to_json())
     else:
-        screen.print(found)
+        screen.print(shown)

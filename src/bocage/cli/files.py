@@ -10,6 +10,8 @@ from pathlib import Path
 
 import click
 
+from bocage.errors import ModelError
+
 
 def check_place(path: Path) -> None:
     """Refuse a place where nothing can be written, before anything is spent."""
@@ -17,6 +19,13 @@ def check_place(path: Path) -> None:
         raise click.ClickException(
             f"{path} cannot be written: its directory must exist and be writable."
         )
+
+
+def check_new(path: Path) -> None:
+    """Refuse a model's file that is there already, before anything is spent."""
+    check_place(path)
+    if path.exists():
+        raise ModelError(f"{path} exists already. Choose another name for the model.")
 
 
 @contextmanager

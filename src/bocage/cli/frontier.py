@@ -57,7 +57,7 @@ def frontier(
     """
     from rich.console import Console
 
-    from bocage.frontier import plot_chart, survey
+    from bocage.frontier import benchmark, plot_chart
 
     schema, table = _source(source, schema_file, public=public)
     for file in (plot, csv_file):
@@ -67,7 +67,7 @@ def frontier(
     kept = cache or Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bocage"
     screen = Console()
     with _bar(screen) as (_, show):
-        chart = survey(
+        chart = benchmark(
             schema,
             wanted,
             table=table,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bocage.cli.terminal import printable
+
 if TYPE_CHECKING:
     from bocage.accounting import Balance, Entry, Ledger
 
@@ -61,23 +63,23 @@ def verify(target: str, against: Path | None, signed_by: str | None) -> None:
     from bocage.accounting import known_head, verify_export
 
     with _clear_errors():
-        known = known_head(against) if against else None
+        head = known_head(against) if against else None
         if signed_by is not None:
-            from bocage.service.exports import check_signature
+            from bocage.service.core.exports import check_signature
 
             check_signature(Path(target), signed_by)
         if _is_export(target):
-            found = verify_export(target, known)
+            verification = verify_export(target, head)
         else:
             with _open(target, check=False) as opened:
-                found = opened.verify(known)
+                verification = opened.verify(head)
     console = Console()
-    for problem in found.problems:
-        console.print(f"✗ {_printable(problem)}", style="red", markup=False, highlight=False)
-    if not found.ok:
+    for problem in verification.problems:
+        console.print(f"✗ {printable(problem)}", style="red", markup=False, highlight=False)
+    if not verification.ok:
         raise click.ClickException("the ledger does not verify.")
     console.print(
-        f"✓ {found.head.number} entries verify; the last is {found.head.hash}",
+        f"✓ {verification.head.number} entries verify; the last is {verification.head.hash}",
         style="green",
         highlight=False,
         soft_wrap=True,
@@ -100,7 +102,7 @@ def export(target: str, file: Path, key: Path | None) -> None:
     key = key or _home_key(target)
     if key is not None:
         from bocage.parties import Signer
-        from bocage.service.exports import sign_export
+        from bocage.service.core.exports import sign_export
 
         with _clear_errors():
             signer = Signer.load(key)
@@ -158,7 +160,7 @@ def _open(target: str, *, check: bool = True) -> Iterator[Ledger]:
 def _home_anchor(target: str) -> Path | None:
     if "://" in target or not Path(target).is_dir():
         return None
-    from bocage.service.home import Home
+    from bocage.service.core.directory import Home
 
     with _clear_errors():
         return Home.open(target, _environment()).anchor
@@ -168,7 +170,7 @@ def _address(target: str) -> str:
     """The ledger of a home, or the one that is named."""
     if "://" in target or not Path(target).is_dir():
         return target
-    from bocage.service.home import Home
+    from bocage.service.core.directory import Home
 
     return Home.open(target, _environment()).ledger_address
 
@@ -176,7 +178,7 @@ def _address(target: str) -> str:
 def _home_key(target: str) -> Path | None:
     if "://" in target or not Path(target).is_dir():
         return None
-    from bocage.service.home import Home
+    from bocage.service.core.directory import Home
 
     with _clear_errors():
         return Home.open(target, _environment()).signing_key
@@ -194,7 +196,7 @@ def _clear_errors() -> Iterator[None]:
     try:
         yield
     except BocageError as error:
-        raise click.ClickException(_printable(str(error))) from error
+        raise click.ClickException(printable(str(error))) from error
 
 
 def _is_export(target: str) -> bool:
@@ -209,7 +211,7 @@ def _accounts(balances: list[Balance], only: str | None, parts: bool) -> object:
     from rich.table import Table
     from rich.text import Text
 
-    from bocage.accounting import algebra
+    from bocage.accounting import path_balances, remaining
 
     known = {balance.scope: balance for balance in balances}
     table = Table("Scope", title="Accounts", title_justify="left")
@@ -219,9 +221,9 @@ def _accounts(balances: list[Balance], only: str | None, parts: bool) -> object:
     for balance in balances:
         if only not in {None, balance.scope.path[0]} or not (parts or balance.scope.has_cap):
             continue
-        left = algebra.remaining(algebra.line(balance.scope.lineage, known))
+        left = remaining(path_balances(balance.scope.lineage, known))
         table.add_row(
-            Text("  " * (len(balance.scope.path) - 1) + _printable(balance.scope.name)),
+            Text("  " * (len(balance.scope.path) - 1) + printable(balance.scope.name)),
             str(balance.spent),
             "" if balance.cap is None else str(balance.cap),
             Text(str(left), style="red" if left.nano == 0 else "green"),
@@ -246,15 +248,15 @@ def _entries(entries: list[Entry]) -> object:
             str(entry.number),
             entry.time[:19].replace("T", " "),
             entry.action,
-            Text(_printable(" / ".join(entry.scope))),
+            Text(printable(" / ".join(entry.scope))),
             str(entry.epsilon) if entry.epsilon.nano else "",
-            Text(_printable(_told(entry))),
+            Text(printable(_told(entry))),
         )
     return table
 
 
 def _told(entry: Entry) -> str:
-    from bocage.accounting.declaration import Declaration
+    from bocage.accounting import Declaration
     from bocage.errors import LedgerError
 
     if entry.action != "declare":
@@ -263,8 +265,3 @@ def _told(entry: Entry) -> str:
         return Declaration.read(entry.memo).text
     except LedgerError:
         return entry.memo
-
-
-def _printable(text: str) -> str:
-    """Names and memos are other people's text: no escape sequence of theirs reaches a terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

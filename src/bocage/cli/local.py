@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bocage.cli.files import check_place, replacing
-from bocage.cli.home import printable
+from bocage.cli.terminal import printable
 from bocage.errors import SurveyError
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class LocalGroup(click.Group):
         if cmd_name not in ELSEWHERE:
             return super().get_command(ctx, cmd_name)
         module, attribute = ELSEWHERE[cmd_name].split(":")
-        found: click.Command = getattr(import_module(module), attribute)
-        return found
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
 
 
 @click.group(cls=LocalGroup)
@@ -127,7 +127,7 @@ def _distortions(
     response: str | None,
     label: str | None,
 ) -> dict[str, Distortion]:
-    from bocage.local import spoken
+    from bocage.local import parse_distortion
     from bocage.schema import Numeric
 
     if (noise is None) != (privacy is None):
@@ -153,7 +153,7 @@ def _distortions(
             how.setdefault(attribute.name, f"{noise}:{privacy!r}%")
         elif not isinstance(attribute, Numeric) and response is not None:
             how.setdefault(attribute.name, f"response:{response}")
-    return {name: spoken(schema[name], text) for name, text in how.items()}
+    return {name: parse_distortion(schema[name], text) for name, text in how.items()}
 
 
 @local.command()

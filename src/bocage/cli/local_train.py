@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bocage.cli.files import check_place, replacing
-from bocage.cli.home import printable
-from bocage.errors import ModelError
+from bocage.cli.files import check_new, check_place, replacing
+from bocage.cli.terminal import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,15 +76,15 @@ def reconstruct(
             raise click.BadParameter("the name must end in .csv", param_hint="--output")
     records = _read(survey_file, files)
     with _warnings_in_words():
-        found = distributions(records, columns or None, by_label=by_label, **how)
+        estimates = distributions(records, columns or None, by_label=by_label, **how)
     screen = Console(highlight=False)
-    for distribution in found:
+    for distribution in estimates:
         _show(screen, distribution)
     if output is not None:
-        with replacing(output) as place, place.open("w", encoding="utf-8", newline="") as lines:
+        with replacing(output) as file, file.open("w", encoding="utf-8", newline="") as lines:
             writer = csv.writer(lines, lineterminator="\n")
             writer.writerow(HEADER)
-            for distribution in found:
+            for distribution in estimates:
                 writer.writerows(_rows(distribution))
         screen.print(f"\nAll intervals are in {output}.", soft_wrap=True)
 
@@ -135,9 +134,7 @@ def train(
     from bocage.local import SurveyTree
 
     if output is not None:
-        check_place(output)
-        if output.exists():
-            raise ModelError(f"{output} exists already. Choose another name for the model.")
+        check_new(output)
     given = {name: value for name, value in how.items() if value is not None}
     learner = SurveyTree(prune=not no_prune, attributes=columns or None, **given)
     records = _read(survey_file, files)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bocage.cli.charging import limits
 from bocage.cli.files import check_place
 from bocage.errors import PartyError
 
 if TYPE_CHECKING:
     from bocage.parties import PartyPlan, Share
     from bocage.private import PrivateTable
-    from bocage.schema import Schema
 
 _FILE = click.Path(path_type=Path)
 _OUTPUT = click.option("-o", "--output", type=_FILE, required=True, help="The file to write.")
@@ -148,12 +148,11 @@ def contribute(
     followed, signer = PartyPlan.load(plan_file), Signer.load(key_file)
     share = followed.share_of(name)
     schema = followed.schema_of(share) if schema_file is None else Schema.read(schema_file)
-    limits = _limits(ledger, schema, analyst, cap, budget, create=create_ledger)
-    most, adjacency = limits[0], followed.adjacency
+    most, own = limits(ledger, schema, analyst, cap, budget, create=create_ledger)
     with protect(
-        source, schema, ledger=ledger, cap=most, adjacency=adjacency, batch=batch
+        source, schema, ledger=ledger, cap=most, adjacency=followed.adjacency, batch=batch
     ) as owner:
-        table = owner.analyst(analyst, limits[1])
+        table = owner.analyst(analyst, own)
         if not yes:
             _confirm(followed, share, table)
         before = table.spent()
@@ -217,22 +216,6 @@ def _owners(columns: tuple[str, ...]) -> dict[str, list[str]]:
             raise click.UsageError("Write --vertical NAME=column,column once for every owner.")
         owners[name] = [column.strip() for column in names.split(",")]
     return owners
-
-
-def _limits(
-    ledger: str, schema: Schema, analyst: str, cap: str | None, budget: str | None, *, create: bool
-) -> tuple[str, str]:
-    """Cap and budget: those given, or those on record."""
-    from bocage.accounting import Scope, open_ledger
-
-    scope = Scope.table(schema.name)
-    with open_ledger(ledger, create=create) as book:
-        known = {balance.scope: str(balance.cap) for balance in book.balances()}
-    most, own = cap or known.get(scope), budget or known.get(scope.analyst(analyst))
-    if most is None or own is None:
-        whose, option = ("table", "--cap") if most is None else ("account", "--budget")
-        raise click.UsageError(f"The ledger does not know this {whose} yet: give {option}.")
-    return most, own
 
 
 def _confirm(plan: PartyPlan, share: Share, table: PrivateTable) -> None:

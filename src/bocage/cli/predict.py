@@ -60,16 +60,16 @@ def _predictions(model: Model, file: Path, proba: bool) -> Iterator[dict[str, An
     label = model.label_attribute
     for batch in batches(file, model.schema, model.columns):
         codes = model.encode(pa.Table.from_batches([batch]))
-        found: dict[str, Any] = {
+        predictions: dict[str, Any] = {
             label.name: [label.values[code] for code in model.predict_codes(codes).tolist()]
         }
         if proba:
             shares = model.predict_proba_codes(codes).T.tolist()
-            found |= {
+            predictions |= {
                 f"{label.name}={value}": share
                 for value, share in zip(label.values, shares, strict=True)
             }
-        yield found
+        yield predictions
 
 
 def _write_csv(lines: Any, model: Model, file: Path, proba: bool) -> None:
@@ -79,14 +79,14 @@ def _write_csv(lines: Any, model: Model, file: Path, proba: bool) -> None:
         writer.writerows(zip(*found.values(), strict=True))
 
 
-def _write_parquet(place: Path, model: Model, file: Path, proba: bool) -> None:
+def _write_parquet(output: Path, model: Model, file: Path, proba: bool) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     layout = _layout(model, proba)
-    with pq.ParquetWriter(place, layout) as writer:
-        for found in _predictions(model, file, proba):
-            writer.write_table(pa.table(found, schema=layout))
+    with pq.ParquetWriter(output, layout) as writer:
+        for columns in _predictions(model, file, proba):
+            writer.write_table(pa.table(columns, schema=layout))
 
 
 def _layout(model: Model, proba: bool) -> pa.Schema:

@@ -56,11 +56,13 @@ def show_tree(screen: Console, tree: Tree) -> None:
 
 def show_best_rules(screen: Console, model: Model) -> None:
     """The rules of the leaves with the most records, by released counts."""
-    found = rules(model, sub_rules=False).sorted("support")
-    shown = type(found)(found.items[:MOST_RULES])
+    all_rules = rules(model, sub_rules=False).sorted("support")
+    shown = type(all_rules)(all_rules.items[:MOST_RULES])
     screen.print(shown)
-    if len(found) > len(shown):
-        screen.print(f"{len(found) - len(shown):,} more; bocage explain MODEL --rules", style="dim")
+    if len(all_rules) > len(shown):
+        screen.print(
+            f"{len(all_rules) - len(shown):,} more; bocage explain MODEL --rules", style="dim"
+        )
 
 
 def show_certificate(screen: Console, model: Model) -> None:

@@ -27,8 +27,7 @@ def draft(file: Path, label: str | None, name: str | None, output: Path | None) 
     The draft holds domains observed in the data. It cannot be used before the line `draft = true` is
     removed: that signs it, and declares the domains public.
     """
-    from bocage.engine.draft import to_json, to_toml
-    from bocage.engine.profile import SIGNING, draft_schema
+    from bocage.engine.files.draft import SIGNING, draft_schema, to_json, to_toml
 
     if output is not None and output.suffix.lower() not in {".toml", ".json"}:
         raise click.BadParameter("the name must end in .toml or .json", param_hint="--output")
@@ -60,7 +59,7 @@ def check(file: Path, schema_file: Path) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from bocage.engine.profile import EYES, check_file
+    from bocage.engine.files.draft import EYES, check_file
     from bocage.schema import Schema
 
     declared = Schema.read(schema_file)

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from bocage.cli.home import HOME, open_owner, printable
+from bocage.cli.service import of_owner
+from bocage.cli.terminal import table_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bocage.service.core.owner import Owner
 
 
 @click.group()
@@ -34,8 +41,9 @@ def table() -> None:
     "--snapshot",
     help="The rows of a database do not change under this name, so that parts share a maximum.",
 )
-@HOME
+@of_owner
 def add(
+    owner: Owner,
     *,
     name: str,
     source: str,
@@ -45,76 +53,65 @@ def add(
     noise: str,
     batch: str | None,
     snapshot: str | None,
-    home: Path,
-) -> None:
+) -> str:
     """Register the table NAME. Its source is opened once now, so that a service can open it."""
-    with open_owner(home) as owner:
-        added = owner.add_table(
-            *(name, source, schema_file, cap),
-            adjacency=adjacency,
-            noise=noise,
-            batch=batch,
-            snapshot=snapshot,
-        )
-    click.echo(f"Table {name} is registered; all analysts together may spend {added.cap}.")
+    added = owner.add_table(
+        *(name, source, schema_file, cap),
+        adjacency=adjacency,
+        noise=noise,
+        batch=batch,
+        snapshot=snapshot,
+    )
+    return f"Table {name} is registered; all analysts together may spend {added.cap}."
 
 
 @table.command("list")
-@HOME
-def list_(home: Path) -> None:
+@of_owner
+def list_(owner: Owner) -> Table:
     """List the tables and what was spent on them."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     from bocage.accounting import Scope
 
-    shown = Table("Table", "Schema", "Batch", "Adjacency", "Spent", "Cap", "State")
-    with open_owner(home) as owner:
-        for one in owner.registry.tables():
-            balance = owner.ledger.balance(Scope.table(one.scope))
-            cells = (one.name, one.scope, one.batch, one.adjacency)
-            amounts = (str(balance.spent), str(balance.cap or ""), str(balance.state))
-            shown.add_row(*(Text(printable(cell)) for cell in (*cells, *amounts)))
-    Console().print(shown)
+    rows = []
+    for entry in owner.registry.tables():
+        balance = owner.ledger.balance(Scope.table(entry.scope))
+        amounts = (str(balance.spent), str(balance.cap or ""), str(balance.state))
+        rows.append((entry.name, entry.scope, entry.batch, entry.adjacency, *amounts))
+    heads = ("Table", "Schema", "Batch", "Adjacency", "Spent", "Cap", "State")
+    return table_of(heads, rows)
 
 
 @table.command()
 @click.argument("name")
 @click.option("--cap", required=True, help="What all analysts together may spend from now on.")
-@HOME
-def cap(name: str, cap: str, home: Path) -> None:
+@of_owner
+def cap(owner: Owner, name: str, cap: str) -> str:
     """Change what all analysts together may spend on NAME."""
-    with open_owner(home) as owner:
-        owner.set_cap(name, cap)
-    click.echo(f"All analysts together may spend {cap} on {name}.")
+    owner.set_cap(name, cap)
+    return f"All analysts together may spend {cap} on {name}."
 
 
 @table.command()
 @click.argument("name")
-@HOME
-def freeze(name: str, home: Path) -> None:
+@of_owner
+def freeze(owner: Owner, name: str) -> str:
     """Refuse every question to NAME until it is thawed; running jobs end at their next level."""
-    with open_owner(home) as owner:
-        owner.freeze(name)
-    click.echo(f"Table {name} is frozen.")
+    owner.freeze(name)
+    return f"Table {name} is frozen."
 
 
 @table.command()
 @click.argument("name")
-@HOME
-def thaw(name: str, home: Path) -> None:
+@of_owner
+def thaw(owner: Owner, name: str) -> str:
     """Accept questions to NAME again."""
-    with open_owner(home) as owner:
-        owner.thaw(name)
-    click.echo(f"Table {name} is open.")
+    owner.thaw(name)
+    return f"Table {name} is open."
 
 
 @table.command()
 @click.argument("name")
-@HOME
-def remove(name: str, home: Path) -> None:
+@of_owner
+def remove(owner: Owner, name: str) -> str:
     """Take NAME out of the service. What was spent on it stays in the ledger."""
-    with open_owner(home) as owner:
-        owner.remove_table(name)
-    click.echo(f"Table {name} is removed. Its account stays in the ledger.")
+    owner.remove_table(name)
+    return f"Table {name} is removed. Its account stays in the ledger."

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bocage.cli.charging import account_options, check_mode, opened, show_price, watched
-from bocage.cli.files import check_place
-from bocage.cli.parameters import make_learner
-from bocage.errors import ModelError
+from bocage.cli.files import check_new
+from bocage.errors import LearnerError, ModelError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from bocage.learners import Learner
     from bocage.model import Released
 
 _FILE = click.Path(path_type=Path)
+_NO = {"false", "no", "off", "0"}
+_YES = {"true", "yes", "on", "1"}
 
 
 @click.command()
@@ -78,7 +81,7 @@ def train(
 
     check_mode(context, options)
     if output is not None:
-        _check_new(output)
+        check_new(output)
     schema = Schema.read(schema_file)
     shortcuts = [f"{k}={options[k]}" for k in ("depth", "criterion", "trees") if options[k]]
     chosen = make_learner(learner, [*shortcuts, *more])
@@ -89,12 +92,6 @@ def train(
         with watched(table, plan, "No model is written.") as show:
             model = chosen.fit(table, plan.budget, show)
     _finish(screen, model, output)
-
-
-def _check_new(output: Path) -> None:
-    check_place(output)
-    if output.exists():
-        raise ModelError(f"{output} exists already. Choose another name for the model.")
 
 
 def _finish(screen: Console, model: Released, output: Path | None) -> None:
@@ -126,3 +123,41 @@ def save_paid(model: Released, output: Path, known: bytes | None = None) -> None
 
     click.echo(json.dumps(model.to_dict()))
     raise problem
+
+
+def make_learner(name: str, parameters: list[str]) -> Learner:
+    """A learner from texts such as ``depth=5``; all of them are public."""
+    from bocage.learners import LEARNERS
+
+    if name not in LEARNERS:
+        raise LearnerError(f"there is no learner {name!r}. There are {', '.join(LEARNERS)}.")
+    accepted = {field.name: field for field in fields(LEARNERS[name])}  # type: ignore[arg-type] # every learner is a dataclass
+    given = {}
+    for text in parameters:
+        key, equals, value = text.partition("=")
+        if not equals or key not in accepted:
+            raise LearnerError(
+                f"{name} has no parameter {key!r}. Write name=value; it has {', '.join(accepted)}."
+            )
+        given[key] = _value(name, accepted[key], value.strip())
+    return LEARNERS[name](**given)
+
+
+def _value(learner: str, field: Field[Any], text: str) -> Any:
+    kind = str(field.type)
+    if text.lower() == "none" and "None" in kind:
+        return None
+    if "tuple" in kind:
+        return tuple(part.strip() for part in text.split(","))
+    if kind == "bool" and text.lower() in _YES | _NO:
+        return text.lower() in _YES
+    try:
+        if kind.startswith("int"):
+            return int(text)
+        if kind == "float":
+            return float(text)
+    except ValueError:
+        pass
+    if kind.startswith(("int", "float", "bool")):
+        raise LearnerError(f"{learner}: {field.name} is {kind}, not {text!r}.")
+    return text

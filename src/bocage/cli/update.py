@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from bocage.cli.charging import account_options, check_mode, opened, show_price, watched
-from bocage.cli.files import check_place
+from bocage.cli.files import check_new, check_place
 from bocage.cli.train import save_paid
-from bocage.errors import LearnerError, ModelError
+from bocage.errors import LearnerError
 
 _FILE = click.Path(path_type=Path)
 
@@ -63,10 +63,10 @@ def update(
 
     check_mode(context, options)
     goal = output or (None if options["dry_run"] else model_file)
-    if goal is not None:
+    if output is not None:
+        check_new(output)
+    elif goal is not None:
         check_place(goal)
-    if output is not None and output.exists():
-        raise ModelError(f"{output} exists already. Choose another name for the model.")
     forest = load(model_file)
     known = model_file.read_bytes()
     if not isinstance(forest, Forest):

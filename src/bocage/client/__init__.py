@@ -9,8 +9,14 @@ if find_spec("httpx") is None:
         "a connection needs the package httpx, which is not installed: pip install 'bocage[client]'."
     )
 
-from bocage.client.connection import Connection, connect
-from bocage.client.documents import AccountLine, LedgerLine, Me, ModelLine
+from bocage.client.connection import (
+    AccountLine,
+    Connection,
+    LedgerLine,
+    Me,
+    ModelLine,
+    connect,
+)
 from bocage.client.jobs import Job
 from bocage.client.table import RemotePartition, RemoteTable
 

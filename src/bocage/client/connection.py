@@ -5,24 +5,73 @@ from __future__ import annotations
 import ipaddress
 import os
 from collections.abc import Iterator
-from typing import Any, Self
+from dataclasses import dataclass, fields
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
-from bocage.client.documents import AccountLine, LedgerLine, Me, ModelLine, line
 from bocage.client.executor import RemoteExecutor
 from bocage.client.jobs import Job, fetch
 from bocage.client.table import RemotePartition, RemoteTable
 from bocage.client.transport import Transport, document
 from bocage.errors import AccessDenied, PlanError, ServiceError
 from bocage.mechanisms import Adjacency
-from bocage.model import Forest, Released, Tree, from_dict
+from bocage.model import Released
 from bocage.parties import Contribution, PartyPlan
+from bocage.plan.documents import step_of
 from bocage.private.query import Terms
+from bocage.private.steps import follow
 from bocage.private.table import WHOLE
 from bocage.schema import Schema
 
 KEY_VARIABLE = "BOCAGE_KEY"
 _PAGE = 1000
+Line = TypeVar("Line")
+
+
+@dataclass(frozen=True)
+class AccountLine:
+    """What one analyst has of one table; amounts of epsilon are decimal texts."""
+
+    table: str
+    cap: str
+    spent: str
+    remaining: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Me:
+    """Who asks, and what is left of each table."""
+
+    analyst: str
+    tables: tuple[AccountLine, ...]
+
+
+@dataclass(frozen=True)
+class ModelLine:
+    """One model of the analyst. `dry_run` marks one that was made from made-up rows."""
+
+    id: str
+    table: str
+    learner: str
+    epsilon: str | None
+    format: str
+    job: str
+    dry_run: bool
+    created: str
+
+
+@dataclass(frozen=True)
+class LedgerLine:
+    """One line of the ledger about the analyst's own account."""
+
+    number: int
+    time: str
+    action: str
+    scope: tuple[str, ...]
+    epsilon: str
+    memo: str
+    request: str | None
 
 
 def connect(
@@ -93,9 +142,9 @@ class Connection:
 
     def me(self) -> Me:
         """Who asks, and what is left of each table."""
-        found = self._link.get("me")
-        me = line(Me, found)
-        return Me(me.analyst, tuple(line(AccountLine, one) for one in found["tables"]))
+        document = self._link.get("me")
+        me = _line(Me, document)
+        return Me(me.analyst, tuple(_line(AccountLine, account) for account in document["tables"]))
 
     def tables(self) -> tuple[str, ...]:
         """The names of the tables that may be asked."""
@@ -103,18 +152,18 @@ class Connection:
 
     def table(self, name: str) -> RemoteTable:
         """A table, to be asked as a local one."""
-        found = self._link.get("tables", name)
+        facts = self._link.get("tables", name)
         try:
             terms = Terms(
-                Schema.from_dict(found["schema"]), Adjacency(found["adjacency"]), found["batch"]
+                Schema.from_dict(facts["schema"]), Adjacency(facts["adjacency"]), facts["batch"]
             )
         except (KeyError, TypeError, ValueError):
             raise ServiceError(
                 f"what the service says about table {name!r} is not in the form of version 1: "
                 "client and service do not fit."
             ) from None
-        moving = found.get("moving") is not False  # a price that is too high does no harm
-        return RemoteTable(RemoteExecutor(self._link, name, terms, is_moving=moving), WHOLE)
+        is_moving = facts.get("moving") is not False  # a price that is too high does no harm
+        return RemoteTable(RemoteExecutor(self._link, name, terms, is_moving=is_moving), WHOLE)
 
     def __getitem__(self, name: str) -> RemoteTable:
         return self.table(name)
@@ -124,47 +173,21 @@ class Connection:
 
     def partition(self, handle: str) -> RemotePartition:
         """A partition that was kept with :meth:`RemotePartition.keep`."""
-        found = self._link.get("partitions", handle)
-        here: RemoteTable | RemotePartition = self.table(found["table"])
-        for step in found["plan"]:
-            here = self._take(here, step)
-        if not isinstance(here, RemotePartition) or here.keys() != tuple(found["keys"]):
+        kept = self._link.get("partitions", handle)
+        try:
+            steps = [step_of(step) for step in kept["plan"]]
+        except (PlanError, TypeError, KeyError):
+            raise ServiceError(
+                f"this client does not know all steps of partition {handle!r}: it is too old."
+            ) from None
+        partition = follow(self.table(kept["table"]), steps, self.model)
+        if not isinstance(partition, RemotePartition) or partition.keys() != tuple(kept["keys"]):
             raise ServiceError(f"partition {handle!r} does not fit its table any more.")
-        return here.kept(handle)
-
-    def _take(
-        self, here: RemoteTable | RemotePartition, step: dict[str, Any]
-    ) -> RemoteTable | RemotePartition:
-        match here, step["op"]:
-            case RemoteTable(), "where":
-                return here.where(step["predicate"])
-            case ((RemoteTable() | RemotePartition()), "partition"):
-                edges, values = step.get("edges"), step.get("values")
-                return here.partition(step["by"], edges=edges, values=values)
-            case RemoteTable(), "partition_tree":
-                return here.partition(self._tree(step))
-            case RemotePartition(), "part":
-                return here[step["key"]]
-            case RemotePartition(), "split":
-                cells = {s["cell"]: (s["column"], s.get("threshold")) for s in step["splits"]}
-                return here.split(cells)
-        raise ServiceError(f"this client does not know the step {step['op']!r}: it is too old.")
-
-    def _tree(self, step: dict[str, Any]) -> Tree:
-        if step.get("document") is not None:
-            model = from_dict(step["document"])
-        else:
-            model = self.model(step["model"])
-        if isinstance(model, Tree):
-            return model
-        if isinstance(model, Forest):
-            number: int = step.get("tree", 0)
-            return model.trees[number]
-        raise ServiceError("an additive model has no leaves that could part a table.")
+        return partition.kept(handle)
 
     def jobs(self) -> list[Job]:
         """The last thousand jobs of this analyst, whichever program started them."""
-        return [Job(self._link, one) for one in self._link.get("jobs", limit=_PAGE)]
+        return [Job(self._link, document) for document in self._link.get("jobs", limit=_PAGE)]
 
     def job(self, id: str) -> Job:  # noqa: A002 - the word that the service uses
         """One job by its id."""
@@ -172,7 +195,7 @@ class Connection:
 
     def models(self) -> list[ModelLine]:
         """The last thousand models of this analyst."""
-        return [line(ModelLine, one) for one in self._link.get("models", limit=_PAGE)]
+        return [_line(ModelLine, model) for model in self._link.get("models", limit=_PAGE)]
 
     def model(self, id: str) -> Released:  # noqa: A002 - the word that the service uses
         """One model by its id: the same frozen model as from a local table."""
@@ -183,9 +206,9 @@ class Connection:
         lines: list[LedgerLine] = []
         after: int | None = 0
         while after is not None:
-            found = self._link.get("ledger", after=after, limit=_PAGE)
-            lines += [line(LedgerLine, one) for one in found["lines"]]
-            after = found["next"]
+            page = self._link.get("ledger", after=after, limit=_PAGE)
+            lines += [_line(LedgerLine, entry) for entry in page["lines"]]
+            after = page["next"]
         return lines
 
     def contribute(self, table: str, plan: PartyPlan, party: str) -> Contribution:
@@ -212,6 +235,17 @@ class Connection:
         return f"<Connection to {self._link.url} as {self._analyst!r}>"
 
 
+def _line(kind: type[Line], document: Any) -> Line:
+    """Read a document; members that a newer service adds are left out."""
+    try:
+        values = {field.name: document[field.name] for field in fields(kind)}  # type: ignore[arg-type] # all lines are dataclasses
+    except (KeyError, TypeError):
+        raise ServiceError(
+            f"a {kind.__name__} is not in the form of version 1: client and service do not fit."
+        ) from None
+    return kind(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})
+
+
 def _check_address(url: str, *, plain: bool) -> None:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
@@ -220,14 +254,14 @@ def _check_address(url: str, *, plain: bool) -> None:
         raise PlanError(
             "the address of a service has no user, query or fragment; the key is apart."
         )
-    if parts.scheme == "http" and not plain and not _is_here(parts.hostname):
+    if parts.scheme == "http" and not plain and not _is_this_computer(parts.hostname):
         raise ServiceError(
             f"http:// to {parts.hostname} would show the key and all answers to everyone on the way. "
             "Use https://, or plain=True where the way is protected otherwise."
         )
 
 
-def _is_here(host: str) -> bool:
+def _is_this_computer(host: str) -> bool:
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

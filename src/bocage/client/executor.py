@@ -9,14 +9,9 @@ from bocage.accounting import Account
 from bocage.client.transport import Transport, document
 from bocage.epsilon import Epsilon
 from bocage.errors import PlanError, ServiceError
+from bocage.plan.documents import Step
 from bocage.private import Answer
-from bocage.private.choose import Candidate, Choose, Mode
-from bocage.private.count import Count, Counts
-from bocage.private.quantile import Quantile
-from bocage.private.query import Place, Query, Terms
-from bocage.private.sums import Average, Sum
-
-Step = dict[str, Any]
+from bocage.private.query import Place, PortableQuery, Query, Terms
 
 
 @dataclass(frozen=True)
@@ -41,8 +36,9 @@ class RemoteExecutor:
         return replace(self, steps=(*self.steps, step))
 
     @property
-    def plan(self) -> list[Step]:
-        return list(self.steps)
+    def plan(self) -> list[dict[str, Any]]:
+        """The steps as they travel."""
+        return [step.wire() for step in self.steps]
 
     def ask(
         self,
@@ -52,11 +48,13 @@ class RemoteExecutor:
         *,
         fresh: bool,
     ) -> Answer:
+        if not isinstance(query, PortableQuery):
+            raise PlanError(f"{type(query).__name__} is no question that a service answers.")
         query.check(self.terms, place)  # refused in the same words as there, and sooner
-        body = {"plan": self.plan, "ask": asked(query), "fresh": fresh}
-        found = self.link.post("tables", self.table, "query", body=body)
+        body = {"plan": self.plan, "ask": query.form().wire(), "fresh": fresh}
+        answer = self.link.post("tables", self.table, "query", body=body)
         try:
-            return Answer.from_json(found)
+            return Answer.from_json(answer)
         except (ValueError, KeyError, TypeError):
             raise ServiceError(
                 "the answer is not in the form of version 1: client and service do not fit."
@@ -67,54 +65,15 @@ class RemoteExecutor:
 
     def balance(self, patience: float | None = None) -> dict[str, Any]:
         """What the account of these rows has spent, and what remains, kept at the service."""
-        found: dict[str, Any]
+        balance: dict[str, Any]
         if not self.steps:
-            found = self.link.get("tables", self.table, patience=patience)
+            balance = self.link.get("tables", self.table, patience=patience)
         else:
             path, body = ("tables", self.table, "account"), {"plan": self.plan}
-            found = document(self.link.read(*path, body=body, patience=patience))
-        return found
+            balance = document(self.link.read(*path, body=body, patience=patience))
+        return balance
 
 
 def amount(text: str) -> Epsilon:
     """An amount as it travels; unlike what is asked, it may be 0."""
     return Epsilon.of(text) if text != "0" else Epsilon(0)
-
-
-def asked(query: Query) -> dict[str, Any]:
-    """A question as the document that the service reads."""
-    epsilon = {"epsilon": str(query.epsilon)}
-    match query:
-        case Count():
-            return {"kind": "noisy_count", **epsilon}
-        case Counts(columns=columns):
-            return {"kind": "noisy_counts", "by": list(columns), **epsilon}
-        case Sum(column=column):
-            return {"kind": "noisy_sum", "column": column, **epsilon}
-        case Average(column=column):
-            return {"kind": "noisy_avg", "column": column, **epsilon}
-        case Quantile(column=column, level=level):
-            return {"kind": "noisy_quantile", "column": column, "level": str(level), **epsilon}
-        case Mode(column=column, selection=selection):
-            return {
-                "kind": "noisy_mode",
-                "column": column,
-                "selection": selection.value,
-                **epsilon,
-            }
-        case Choose(candidates=candidates, label=label, selection=selection):
-            return {
-                "kind": "choose",
-                "among": _among(candidates),
-                "criterion": query.criterion.name,
-                "label": label,
-                "selection": selection.value,
-                **epsilon,
-            }
-    raise PlanError(f"{type(query).__name__} is no question that a service answers.")
-
-
-def _among(candidates: tuple[tuple[Candidate, ...], ...]) -> list[Any]:
-    """The columns of each cell; said once if they are the same for all."""
-    names = [[one.column for one in cell] for cell in candidates]
-    return names[0] if all(cell == names[0] for cell in names) else names

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as ProgressBar
 
-from bocage.client.refusals import refusal
-from bocage.client.transport import Transport
+from bocage.client.transport import Transport, refusal
 from bocage.errors import BocageError, JobCancelled, ServiceError
 from bocage.model import Released, from_dict
 from bocage.model.export.json import parse
@@ -129,6 +132,15 @@ class Job:
         return f"<Job {self.id} {self.learner} on {self.table!r}: {self.state}, {done} of {of}>"
 
 
+@contextmanager
+def progress_bar(title: str) -> Iterator[Progress]:
+    """A bar of the levels that are done, where there is a terminal or a notebook to show it."""
+    columns = TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with ProgressBar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
 def fetch(link: Transport, model: str) -> Released:
     """A model of the analyst, by its id."""
     try:
@@ -144,5 +156,5 @@ def _status(text: str) -> dict[str, Any] | None:
         document = json.loads(text)
     except ValueError:
         return None
-    known = isinstance(document, dict) and {"id", "state", "done", "of"} <= document.keys()
-    return document if known else None
+    is_status = isinstance(document, dict) and {"id", "state", "done", "of"} <= document.keys()
+    return document if is_status else None

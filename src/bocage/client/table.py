@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn, cast
+from typing import NoReturn, cast
 
 from bocage.accounting import MemoryAccount
-from bocage.client.bar import bar
-from bocage.client.executor import RemoteExecutor, Step, amount
-from bocage.client.jobs import Job, Progress, fetch
+from bocage.client.executor import RemoteExecutor, amount
+from bocage.client.jobs import Job, Progress, fetch, progress_bar
 from bocage.client.transport import document
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import BocageError, LearnerError, PlanError
@@ -18,6 +17,15 @@ from bocage.learners.base import quiet
 from bocage.learners.papers.batches import check_update
 from bocage.model import Forest, Tree, to_dict
 from bocage.plan import Predicate, to_text
+from bocage.plan.documents import (
+    CellSplit,
+    HandleStep,
+    PartitionStep,
+    PartStep,
+    SplitStep,
+    TreeStep,
+    WhereStep,
+)
 from bocage.plan.predicate import Value
 from bocage.private import EpsilonLike, PrivatePartition, PrivateTable
 from bocage.private.query import Place
@@ -43,7 +51,7 @@ class RemoteTable(PrivateTable):
     def where(self, predicate: Predicate | str) -> RemoteTable:
         place = _place(super().where(predicate))
         text = predicate if isinstance(predicate, str) else to_text(predicate)
-        return RemoteTable(self._executor.after({"op": "where", "predicate": text}), place)
+        return RemoteTable(self._executor.after(WhereStep(predicate=text)), place)
 
     def partition(
         self,
@@ -57,9 +65,7 @@ class RemoteTable(PrivateTable):
             return RemotePartition(self._executor.after(_by_column(by, edges, values)), place)
         if not isinstance(by, Tree):
             raise PlanError("a remote table is parted by a column or by a bocage.model.Tree.")
-        return RemotePartition(
-            self._executor.after({"op": "partition_tree", "document": to_dict(by)}), place
-        )
+        return RemotePartition(self._executor.after(TreeStep(document=to_dict(by))), place)
 
     def learn(
         self,
@@ -80,8 +86,8 @@ class RemoteTable(PrivateTable):
         job = self.start(cast("Learner", learner), epsilon, cast("Forest | None", update))
         if progress is not quiet:
             return cast("Released", job.wait(progress))
-        with bar(f"{learner.name} on {self._executor.table}") as told:
-            return cast("Released", job.wait(told))
+        with progress_bar(f"{learner.name} on {self._executor.table}") as show:
+            return cast("Released", job.wait(show))
 
     def start(self, learner: Learner, epsilon: EpsilonLike, update: Forest | None = None) -> Job:
         """Start a learner at the service and do not wait: the job returned can be waited for.
@@ -100,17 +106,17 @@ class RemoteTable(PrivateTable):
             "plan": self._executor.plan,
             "update": None if update is None else self._id_of(update),
         }
-        found = self._executor.link.post("tables", self._executor.table, "learn", body=body)
-        return Job(self._executor.link, document(found)["status"])
+        accepted = self._executor.link.post("tables", self._executor.table, "learn", body=body)
+        return Job(self._executor.link, document(accepted)["status"])
 
     def _id_of(self, forest: Forest) -> str:
         """The service vouches for what it adds up: it takes a forest of its own, by its id."""
         wanted = to_dict(forest)
-        for one in self._executor.link.get("models", limit=MOST_LISTED):
-            if one["learner"] == forest.certificate.learner:
-                model = fetch(self._executor.link, one["id"])
+        for listed in self._executor.link.get("models", limit=MOST_LISTED):
+            if listed["learner"] == forest.certificate.learner:
+                model = fetch(self._executor.link, listed["id"])
                 if to_dict(model) == wanted:
-                    return str(one["id"])
+                    return str(listed["id"])
         raise LearnerError(
             "the forest is not among this analyst's models at the service, and no other is updated "
             "there. Grow the first batch there too. Nothing was charged."
@@ -155,7 +161,7 @@ class RemotePartition(PrivatePartition):
 
     def __getitem__(self, key: str) -> RemoteTable:
         place = _place(super().__getitem__(key))
-        return RemoteTable(self._executor.after({"op": "part", "key": key}), place)
+        return RemoteTable(self._executor.after(PartStep(key=key)), place)
 
     def partition(
         self,
@@ -170,24 +176,24 @@ class RemotePartition(PrivatePartition):
     def split(self, splits: Mapping[int, tuple[str, int | None]]) -> RemotePartition:
         place = _place(super().split(splits))
         cells = [
-            {"cell": cell, "column": column, "threshold": threshold}
+            CellSplit(cell=cell, column=column, threshold=threshold)
             for cell, (column, threshold) in splits.items()
         ]
-        return RemotePartition(self._executor.after({"op": "split", "splits": cells}), place)
+        return RemotePartition(self._executor.after(SplitStep(splits=cells)), place)
 
     def keep(self) -> str:
         """Have the service keep this partition; the handle returned finds it again for days.
 
         See :meth:`Connection.partition`. Its parts go on costing their maximum.
         """
-        found = self._executor.link.post(
+        kept = self._executor.link.post(
             "tables", self._executor.table, "partitions", body={"plan": self._executor.plan}
         )
-        return str(document(found)["handle"])
+        return str(document(kept)["handle"])
 
     def kept(self, handle: str) -> RemotePartition:
         """The same partition, asked by its handle instead of its steps."""
-        executor = replace(self._executor, steps=({"op": "handle", "handle": handle},))
+        executor = replace(self._executor, steps=(HandleStep(handle=handle),))
         return RemotePartition(executor, self._place)
 
     def __repr__(self) -> str:
@@ -199,14 +205,15 @@ def _place(local: PrivateTable | PrivatePartition) -> Place:
     return local._place  # noqa: SLF001 - of a table that was made for this
 
 
-def _by_column(by: str, edges: Sequence[Value] | None, values: Sequence[str] | None) -> Step:
-    step: Step = {"op": "partition", "by": by}
-    if edges is not None:
-        step["edges"] = [_plain(edge) for edge in edges]
-    if values is not None:
-        step["values"] = list(values)
-    return step
+def _by_column(
+    by: str, edges: Sequence[Value] | None, values: Sequence[str] | None
+) -> PartitionStep:
+    return PartitionStep(
+        by=by,
+        edges=None if edges is None else [_plain(edge) for edge in edges],
+        values=None if values is None else list(values),
+    )
 
 
-def _plain(edge: Value) -> Any:
+def _plain(edge: Value) -> int | float | str:
     return edge if isinstance(edge, int | float | str) else str(edge)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
 import time
 import uuid
 from collections.abc import Iterator
@@ -14,11 +15,12 @@ from urllib.parse import quote
 
 import httpx
 
+from bocage import errors
 from bocage._version import __version__
-from bocage.client.refusals import refusal
 from bocage.errors import (
     AccessDenied,
     BocageError,
+    BudgetExceeded,
     EngineError,
     LedgerBusy,
     RateLimited,
@@ -31,6 +33,16 @@ PREFIX = "/v1"
 _AGAIN = (RateLimited, Unavailable, Unreachable, LedgerBusy)  # may be well in a moment
 _OPEN = (*_AGAIN, EngineError)  # no answer yet: made again, it is still the same request
 _FIRST_DELAY, _LONGEST_DELAY = 0.1, 5.0
+_ERRORS = {
+    re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): kind
+    for name, kind in vars(errors).items()
+    if isinstance(kind, type) and issubclass(kind, BocageError)
+}
+
+# As BudgetExceeded writes it: its attributes are the same on either side.
+_AMOUNTS = re.compile(
+    r"epsilon=(?P<asked>\S+) was asked, but (?P<scope>.+) has (?P<left>\S+) left of (?P<cap>[\d.]+)\. "
+)
 
 
 class Transport:
@@ -175,6 +187,24 @@ def document(content: bytes) -> Any:
         raise ServiceError(
             "the answer is no JSON document: this is not a Bocage service of version 1."
         ) from None
+
+
+def refusal(body: Any) -> BocageError:
+    """The error that a local table would raise, from the document that it travels as.
+
+    Its hint is about HTTP, for those who write requests themselves, and is left out.
+    """
+    if not isinstance(body, dict) or not isinstance(body.get("message"), str):
+        return ServiceError("the service refused without saying why.")
+    kind = _ERRORS.get(str(body.get("code")), ServiceError)
+    message = body["message"]
+    error = kind.__new__(kind)  # some take more than a message to be made, and have made it there
+    Exception.__init__(error, message)
+    if isinstance(error, BudgetExceeded):
+        told = _AMOUNTS.match(message)
+        amounts = told.groupdict() if told else dict.fromkeys(_AMOUNTS.groupindex, "")
+        vars(error).update(amounts)
+    return error
 
 
 def _address(path: tuple[str, ...]) -> str:

@@ -28,17 +28,17 @@ def distort_at_the_source(screen: Console, title: str) -> None:
         "between 40 and 60. What was sent hides it, and the distribution can be reconstructed:",
     )
     records = Records.distort(survey, rows)
-    _, found = distributions(records, ["age"], intervals=INTERVALS, by_label=True)
+    _, estimate = distributions(records, ["age"], intervals=INTERVALS, by_label=True)
     true = np.histogram(rows["age"][rows[generator.LABEL] == "B"], INTERVALS, (20, 80))[0]
     shares = true / true.sum()
     shown = columns("age", "true", "sent", "reconstructed", "", numbers=(1, 2, 3))
     for at in range(INTERVALS):
-        bar = "█" * round(BAR * found.shares[at] / found.shares.max())
+        bar = "█" * round(BAR * estimate.shares[at] / estimate.shares.max())
         shown.add_row(
-            found.text(at),
+            estimate.text(at),
             Text(f"{100 * shares[at]:.0f} %", style="dim"),
-            f"{100 * found.sent[at]:.0f} %",
-            Text(f"{100 * found.shares[at]:.0f} %", style="bold green"),
+            f"{100 * estimate.sent[at]:.0f} %",
+            Text(f"{100 * estimate.shares[at]:.0f} %", style="bold green"),
             Text(bar, style="green"),
         )
     show(screen, shown)

@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 
@@ -56,15 +55,6 @@ class Twin(Unreadable):
     """A key stands twice in one object."""
 
 
-def read_bytes(path: Path, limits: Limits = USUAL) -> bytes:
-    """All of a file, if it is no longer than allowed. Raises OSError or Unreadable."""
-    with path.open("rb") as file:
-        content = file.read(limits.bytes + 1)
-    if len(content) > limits.bytes:
-        raise Unreadable(_too_long(limits))
-    return content
-
-
 def parse(content: bytes, limits: Limits = USUAL, *, number: Callable[[str], Any] = Decimal) -> Any:
     """Plain data from JSON. `number` reads numbers with a point or an exponent.
 
@@ -79,7 +69,7 @@ def parse(content: bytes, limits: Limits = USUAL, *, number: Callable[[str], Any
             content.decode("utf-8-sig"),
             parse_float=number,
             parse_constant=_refuse_constant,
-            object_pairs_hook=_no_twins,
+            object_pairs_hook=_refuse_twins,
         )
     except UnicodeDecodeError:
         raise Unreadable("it is no text in UTF-8") from None
@@ -100,8 +90,7 @@ _PLACE, _NUMBER, _FLOAT, _TEXT, _LIST, _OBJECT, _MEMBER = 10, 36, 112, 64, 96, 2
 
 def scan(content: bytes, limits: Limits) -> None:
     """Refuse what would cost more than the limits, without building any of it."""
-    if len(content) > limits.bytes:
-        raise Unreadable(_too_long(limits))
+    check_length(content, limits)
     plain = content
     if b"\\" in content:
         plain = content.replace(b"\\\\", b"_")
@@ -123,14 +112,20 @@ def scan(content: bytes, limits: Limits) -> None:
         raise Unreadable(f"it is nested more than {limits.depth} deep")
 
 
+def check_length(content: bytes, limits: Limits) -> None:
+    """Refuse what has too many bytes, before anything else is done with it."""
+    if len(content) > limits.bytes:
+        raise Unreadable(f"it has more than {limits.bytes} bytes")
+
+
 def _without_texts(plain: bytes) -> bytes:
     """What stands outside of quotation marks, none of which is escaped."""
-    found, inside = bytearray(), 0
+    outside, inside = bytearray(), 0
     for start in range(0, len(plain), _BLOCK):
         parts = plain[start : start + _BLOCK].split(b'"')
-        found += b"".join(parts[inside::2])
+        outside += b"".join(parts[inside::2])
         inside ^= (len(parts) - 1) & 1
-    return bytes(found)
+    return bytes(outside)
 
 
 def _check_letters(plain: bytes) -> None:
@@ -165,13 +160,9 @@ def _check_numbers(flat: bytes, limits: Limits) -> None:
 
 
 def _refuse(flat: bytes, what: bytes, problem: str) -> None:
-    place = flat.find(what)
-    if place >= 0:  # no text has an end of line in it
-        raise Unreadable(problem, flat.count(b"\n", 0, place) + 1)
-
-
-def _too_long(limits: Limits) -> str:
-    return f"it has more than {limits.bytes} bytes"
+    position = flat.find(what)
+    if position >= 0:  # no text has an end of line in it
+        raise Unreadable(problem, flat.count(b"\n", 0, position) + 1)
 
 
 def _too_large(limits: Limits) -> str:
@@ -182,7 +173,7 @@ def _refuse_constant(name: str) -> Any:
     raise Unreadable(f"it contains {name}, which is no JSON")
 
 
-def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         seen: set[str] = set()

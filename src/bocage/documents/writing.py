@@ -6,11 +6,17 @@ import hashlib
 import json
 from typing import Any
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def canonical_text(document: Any) -> str:
+    """Sorted keys, no blanks, ASCII."""
+    return _CANONICAL.encode(document)
+
 
 def canonical(document: Any) -> bytes:
-    """Sorted keys, no blanks, ASCII."""
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return text.encode("ascii")
+    """The same as bytes."""
+    return canonical_text(document).encode("ascii")
 
 
 def digest(content: bytes | memoryview) -> str:

@@ -6,19 +6,19 @@ next one, whichever columns split the cells. The questions of one learner run co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bocage.engine.base import Engine
+from bocage.engine.versions import EngineProxy
 from bocage.plan import OUTSIDE, Branch, Cells, Cut, Question, Tally
 from bocage.plan.cells import targets_of
 from bocage.plan.question import IntArray
 
 
-class Recall:
+class DerivedCounts(EngineProxy):
     """An engine in front of another: answers what follows from what was counted before.
 
     It keeps the counts of the first level and of the last one, both from snapshots of the table
@@ -31,8 +31,7 @@ class Recall:
     """
 
     def __init__(self, engine: Engine) -> None:
-        self._engine, self.schema, self.name = engine, engine.schema, engine.name
-        self.at_hand = engine.at_hand
+        super().__init__(engine)
         self._kept: list[tuple[Question, Tally]] = []
 
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
@@ -40,26 +39,19 @@ class Recall:
             return self._engine.answer(questions)
         question = questions[0]
         for before, tally in self._kept:
-            if (known := derived(before, tally, question)) is not None:
-                return [known]
+            if (answer := derived(before, tally, question)) is not None:
+                return [answer]
         answers = self._engine.answer(questions)
         if question.label is not None and question.columns:
             self._kept = [*self._kept[:1], (question, answers[0])]
         return answers
 
-    @property
-    def version(self) -> str | None:
-        return self._engine.version
-
     def pin(self) -> Engine:
-        return Recall(self._engine.pin())
-
-    def rows(self, question: Question) -> Iterator[NDArray[np.uint16]]:
-        return self._engine.rows(question)
+        return DerivedCounts(self._engine.pin())
 
     def close(self) -> None:
         self._kept = []
-        self._engine.close()
+        super().close()
 
 
 def derived(before: Question, tally: Tally, question: Question) -> Tally | None:

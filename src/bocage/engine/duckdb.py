@@ -15,8 +15,8 @@ from bocage.engine.base import Engine
 from bocage.engine.codes.codes import Codes
 from bocage.engine.codes.encode import SMALL
 from bocage.engine.error_wall import guarded, guarded_each
+from bocage.engine.files.version import FAILURES, FileVersion
 from bocage.engine.memory import AT_HAND, MemoryEngine
-from bocage.engine.open_files import FAILURES, Opened
 from bocage.engine.rows import Matrix, check_listing
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
@@ -56,7 +56,7 @@ class DuckDBEngine:
         self._paths = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
         self._table, self._keep_bytes, self._small = table, keep_bytes, small
         self._lock = Lock()
-        self._opened: Opened | None = guarded(self._open, FAILURES, self._cannot_open())
+        self._opened: FileVersion | None = guarded(self._open, FAILURES, self._cannot_open())
         if self._opened.is_view:
             try:
                 self._moment(self._opened)  # as a question would see it
@@ -78,7 +78,7 @@ class DuckDBEngine:
         opened = self._now()
         return self._moment(opened) if opened.is_view else PinnedFiles(opened)
 
-    def _now(self) -> Opened:
+    def _now(self) -> FileVersion:
         """What stands under the names now."""
         with self._lock:
             if self._opened is None:
@@ -100,13 +100,13 @@ class DuckDBEngine:
         with self._lock:
             self._opened = None  # who has pinned it still reads it
 
-    def _is_other(self, opened: Opened) -> bool:
+    def _is_other(self, opened: FileVersion) -> bool:
         try:
-            return Opened.stamps_now(self._paths, self._table) != opened.stamps
+            return FileVersion.stamps_now(self._paths, self._table) != opened.stamps
         except OSError:
             return True
 
-    def _replaced(self) -> Opened:
+    def _replaced(self) -> FileVersion:
         """The new version; what is wrong with it is for the owner, who opens it again."""
         refused = SourceError(
             f"the source of table {self.schema.name!r} was replaced, and what stands in its place "
@@ -118,7 +118,7 @@ class DuckDBEngine:
             _log.error("duckdb: a source was replaced by one that is refused.")
         raise refused
 
-    def _moment(self, view: Opened) -> Engine:
+    def _moment(self, view: FileVersion) -> Engine:
         """What a view shows now, as codes: nothing tells when its rows change."""
         unreadable = SourceError(
             f"the view of table {self.schema.name!r} cannot be read as it is now: run its query to "
@@ -135,8 +135,8 @@ class DuckDBEngine:
             "hold the declared columns in the format that its name says."
         )
 
-    def _open(self) -> Opened:
-        return Opened(self._paths, self.schema, self._table, self._keep_bytes, self._small)
+    def _open(self) -> FileVersion:
+        return FileVersion(self._paths, self.schema, self._table, self._keep_bytes, self._small)
 
 
 class PinnedFiles:
@@ -144,9 +144,9 @@ class PinnedFiles:
 
     name = "duckdb"
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: FileVersion) -> None:
         self.schema = opened.schema
-        self._opened: Opened | None = opened
+        self._opened: FileVersion | None = opened
 
     @property
     def at_hand(self) -> bool:
@@ -172,7 +172,7 @@ class PinnedFiles:
     def close(self) -> None:
         self._opened = None
 
-    def _version(self) -> Opened:
+    def _version(self) -> FileVersion:
         if self._opened is None:
             raise SourceError(f"the table {self.schema.name!r} was closed. Open it again.")
         return self._opened

@@ -16,7 +16,7 @@ from bocage.engine.codes.encode import SMALL, refuse_absent
 from bocage.engine.codes.encode import encoder as column_encoder
 from bocage.engine.error_wall import guarded
 from bocage.engine.rows import Matrix, check_listing, in_batches
-from bocage.engine.versions import Moment
+from bocage.engine.versions import Pinned
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
 from bocage.schema import Schema
@@ -55,7 +55,7 @@ class MemoryEngine:
         return self._version
 
     def pin(self) -> Engine:
-        return Moment(self)
+        return Pinned(self)
 
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         for question in questions:

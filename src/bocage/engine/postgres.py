@@ -17,7 +17,7 @@ from bocage.engine.base import Engine
 from bocage.engine.codes.encode import refuse_absent
 from bocage.engine.error_wall import guarded, guarded_each
 from bocage.engine.rows import BATCH, Matrix, check_listing
-from bocage.engine.versions import Moment
+from bocage.engine.versions import Pinned
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
 from bocage.schema import Categorical, Schema
@@ -196,13 +196,13 @@ class PostgresEngine:
         if "\0" in table:
             raise SourceError("PostgreSQL has no names with a NUL character.")
         with connection.transaction(), connection.cursor() as cursor:
-            found = cursor.execute(_FIND, (table, *table.partition(".")[::2])).fetchone()
-            if found is None:
+            row = cursor.execute(_FIND, (table, *table.partition(".")[::2])).fetchone()
+            if row is None:
                 raise SourceError(
                     f"the server has no table {table!r} that this role can see. Check the name "
                     "(case matters; namespace.name is possible) and GRANT USAGE ON SCHEMA."
                 )
-            self._oid, namespace, relation, kind, writes = found
+            self._oid, namespace, relation, kind, writes = row
             self._relation = f"{sql.quoted(namespace)}.{sql.quoted(relation)}"
             self._order = _STORAGE_ORDER.get(kind, "")
             # From here on no other namespace can lend its functions and operators.
@@ -301,7 +301,7 @@ class PinnedPostgres:
         self._let_go = finalize(self, connection.close)
 
     def pin(self) -> Engine:
-        return Moment(self)
+        return Pinned(self)
 
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         for question in questions:
@@ -339,10 +339,10 @@ class PinnedPostgres:
         while True:
             with self._lock:
                 self._check_open()
-                found = self._connection.execute(f"FETCH {BATCH} FROM {name}").fetchall()
-            if not found:
+                fetched = self._connection.execute(f"FETCH {BATCH} FROM {name}").fetchall()
+            if not fetched:
                 break
-            yield np.array(found, np.uint16).T
+            yield np.array(fetched, np.uint16).T
 
     def _answers(self, questions: Sequence[Question]) -> list[Tally]:
         with self._lock:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocage.engine.base import Engine
-from bocage.engine.versions import Moment
+from bocage.engine.versions import Pinned
 from bocage.errors import SourceError
 from bocage.plan import Bound, Question, Tally
 from bocage.plan.predicate import Every, Test
@@ -51,13 +51,13 @@ class ReferenceEngine:
     @property
     def version(self) -> str | None:
         names = sorted(self._codes)
-        found = sha256(repr((names, self._rows)).encode())
+        hashed = sha256(repr((names, self._rows)).encode())
         for name in names:
-            found.update(self._codes[name].tobytes())
-        return found.hexdigest()
+            hashed.update(self._codes[name].tobytes())
+        return hashed.hexdigest()
 
     def pin(self) -> Engine:
-        return Moment(self)
+        return Pinned(self)
 
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         return [self._answer(question) for question in questions]

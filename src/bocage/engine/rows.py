@@ -35,8 +35,8 @@ def listed(codes: Codes, question: Question) -> Matrix:
         size = codes.rows
     else:
         columns = {name: codes.column(name).astype(np.int64) for name in columns_of(question.where)}
-        found = np.flatnonzero(holds(question.where, columns, codes.rows))
-        chosen, size = found, len(found)  # type: ignore[assignment] # either selects
+        passing = np.flatnonzero(holds(question.where, columns, codes.rows))
+        chosen, size = passing, len(passing)  # type: ignore[assignment] # either selects
     matrix = np.empty((len(question.columns), size), np.uint16)
     for at, name in enumerate(question.columns):
         matrix[at] = codes.column(name)[chosen]

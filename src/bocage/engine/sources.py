@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bocage.engine.base import Engine
-from bocage.engine.versions import Declared
+from bocage.engine.versions import DeclaredVersion
 from bocage.errors import SourceError
 from bocage.schema import Schema
 
@@ -35,7 +35,7 @@ def open_engine(source: Any, schema: Schema, *, snapshot: str | None = None) -> 
         for the version of a source that has none of its own: a server, a view, a Spark frame.
     """
     engine = _opened(source, schema)
-    return engine if snapshot is None else Declared(engine, snapshot)
+    return engine if snapshot is None else DeclaredVersion(engine, snapshot)
 
 
 def _opened(source: Any, schema: Schema) -> Engine:
@@ -97,7 +97,7 @@ def _spark(source: Any, schema: Schema) -> Engine:
 def _matching(path: str) -> list[Path]:
     if Path(path).exists():
         return [Path(path)]
-    found = sorted(glob(path))  # noqa: PTH207 - Path.glob knows no absolute patterns
-    if not found:
+    names = sorted(glob(path))  # noqa: PTH207 - Path.glob knows no absolute patterns
+    if not names:
         raise SourceError(f"there is no file {path}. Check the path, or the pattern.")
-    return [Path(name) for name in found]
+    return [Path(name) for name in names]

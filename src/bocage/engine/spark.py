@@ -29,16 +29,16 @@ from bocage.engine.spark_tasks import (
     BATCH,
     Batches,
     Piece,
+    compiled_questions,
     count,
     digests,
     gather,
     identity_of,
     list_rows,
-    programs_of,
     read_and_work,
 )
 from bocage.engine.sql import drops
-from bocage.engine.versions import Moment
+from bocage.engine.versions import Pinned
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
 from bocage.schema import Schema
@@ -198,7 +198,7 @@ class PinnedSpark:
         return self._version
 
     def pin(self) -> Engine:
-        return Moment(self)
+        return Pinned(self)
 
     def answer(self, questions: Sequence[Question]) -> list[Tally]:
         for question in questions:
@@ -223,13 +223,13 @@ class PinnedSpark:
             names, partial(count, schema=self.schema, questions=questions, names=names)
         )
         with _large_batches(self._session):
-            found = rows.mapInArrow(job, "position long, count long").toArrow()
-        programs = programs_of(self.schema, questions, names)
-        counters = fresh(programs)
-        total = gather(found, counters)
+            counted = rows.mapInArrow(job, "position long, count long").toArrow()
+        compiled = compiled_questions(self.schema, questions, names)
+        counters = fresh(compiled)
+        total = gather(counted, counters)
         if total > self.schema.rows_bound:
             raise self._unread()
-        return tallies(programs, counters)
+        return tallies(compiled, counters)
 
     def _rows(self, question: Question) -> Iterator[Matrix]:
         names = self._needed([question])
@@ -247,9 +247,9 @@ class PinnedSpark:
     def _digest(self) -> str:
         files = sorted({(piece.path, piece.identity) for piece in self._pieces or ()})
         job = partial(digests, files=files)
-        found = self._session.range(len(files)).mapInArrow(job, "number long, digest string")
-        by_number = sorted(found.toArrow().to_pylist(), key=itemgetter("number"))
-        return sha256("".join(one["digest"] for one in by_number).encode()).hexdigest()
+        digested = self._session.range(len(files)).mapInArrow(job, "number long, digest string")
+        by_number = sorted(digested.toArrow().to_pylist(), key=itemgetter("number"))
+        return sha256("".join(line["digest"] for line in by_number).encode()).hexdigest()
 
     def _needed(self, questions: Sequence[Question]) -> tuple[str, ...]:
         needed = {name for question in questions for name in question.reads()}
@@ -332,14 +332,14 @@ def _pieces(paths: list[str], schema: Schema) -> tuple[list[Piece], dict[str, pa
     return pieces, kinds
 
 
-def _held(found: pa.Schema, schema: Schema) -> dict[str, pa.DataType]:
+def _held(file: pa.Schema, schema: Schema) -> dict[str, pa.DataType]:
     """The types of the schema's columns in a file. Only what the file itself holds is a column."""
-    refuse_absent(schema, found.names)
+    refuse_absent(schema, file.names)
     kinds = {}
     for column in schema:
-        if found.names.count(column.name) > 1:
+        if file.names.count(column.name) > 1:
             raise SourceError(f"a file has two columns {column.name!r}. Rename or remove one.")
-        kind = found.field(column.name).type
+        kind = file.field(column.name).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         kinds[column.name] = pa.string() if is_text(kind) else kind
         encoder(column, kind)  # refuses what does not fit

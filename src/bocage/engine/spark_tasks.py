@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bocage.engine.codes.codes import Codes, Encoder
+from bocage.engine.codes.compiled_question import CompiledQuestion, Counters, compile_question
 from bocage.engine.codes.counting import count_rows, fresh
 from bocage.engine.codes.encode import encoder
-from bocage.engine.program import Counters, Program, compile_question
 from bocage.engine.rows import listed, to_bytes
 from bocage.plan import Question
 from bocage.schema import Schema
@@ -35,13 +35,13 @@ class Piece:
 
 
 def identity_of(path: str) -> tuple[int, int, int]:
-    found = Path(path).stat()
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    status = Path(path).stat()
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
-def programs_of(
+def compiled_questions(
     schema: Schema, questions: Sequence[Question], names: Sequence[str]
-) -> list[Program]:
+) -> list[CompiledQuestion]:
     index = Encoder(schema, dict.fromkeys(names, _nothing)).index
     return [compile_question(question, schema, index) for question in questions]
 
@@ -94,11 +94,11 @@ def count(
     batches: Batches, *, schema: Schema, questions: Sequence[Question], names: Sequence[str]
 ) -> Batches:
     """Count batches of these columns; yield the counters that are not 0, and the number of rows."""
-    programs = programs_of(schema, questions, names)
-    counters = fresh(programs)
+    compiled = compiled_questions(schema, questions, names)
+    counters = fresh(compiled)
     rows = 0
     for codes, read in _encoded(batches, schema, names):
-        count_rows(codes, programs, counters, 0, codes.rows)
+        count_rows(codes, compiled, counters, 0, codes.rows)
         rows += read
     flat = np.concatenate([[rows], *(part.ravel() for part in _parts(counters))]).astype(np.int64)
     position = np.flatnonzero(flat)
@@ -119,21 +119,21 @@ def list_rows(
 
 
 def _encoded(batches: Batches, schema: Schema, names: Sequence[str]) -> Iterator[tuple[Codes, int]]:
-    known: dict[tuple[pa.DataType, ...], Encoder] = {}
+    encoders: dict[tuple[pa.DataType, ...], Encoder] = {}
     for batch in batches:
         columns = dict(zip(names, batch.columns, strict=True))
         kinds = tuple(array.type for array in batch.columns)
-        if kinds not in known:
+        if kinds not in encoders:
             by_name = zip(names, kinds, strict=True)
-            known[kinds] = Encoder(schema, {n: encoder(schema[n], kind) for n, kind in by_name})
-        yield known[kinds].encode(columns, batch.num_rows), batch.num_rows
+            encoders[kinds] = Encoder(schema, {n: encoder(schema[n], kind) for n, kind in by_name})
+        yield encoders[kinds].encode(columns, batch.num_rows), batch.num_rows
 
 
-def gather(found: pa.Table, counters: list[Counters]) -> int:
+def gather(counted: pa.Table, counters: list[Counters]) -> int:
     """Add what the tasks counted; return the number of rows that they saw."""
     parts = _parts(counters)
     flat = np.zeros(1 + sum(part.size for part in parts), np.int64)
-    np.add.at(flat, found["position"].to_numpy(), found["count"].to_numpy())
+    np.add.at(flat, counted["position"].to_numpy(), counted["count"].to_numpy())
     start = 1
     for part in parts:
         part[...] = flat[start : start + part.size].reshape(part.shape)

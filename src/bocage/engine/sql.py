@@ -44,7 +44,8 @@ class Statement:
     text: str = ""
     parameters: list[str] = field(default_factory=list)
 
-    def place(self, value: str) -> str:
+    def bind(self, value: str) -> str:
+        """The name under which the statement gets a value."""
         self.parameters.append(value)
         return f"${len(self.parameters)}"
 
@@ -145,8 +146,8 @@ def code(column: Attribute, type_name: str, statement: Statement) -> str:
     x = quoted(column.name)
     if isinstance(column, Categorical):
         # A JSON object is the one dictionary that PostgreSQL searches by bytes, whatever the collation.
-        known = {text: category(column, text) for text in known_texts(column)}
-        at = f"({statement.place(json.dumps(known))}::jsonb ->> {x}::text)::integer"
+        codes = {text: category(column, text) for text in known_texts(column)}
+        at = f"({statement.bind(json.dumps(codes))}::jsonb ->> {x}::text)::integer"
         return f"CASE WHEN {x} IS NULL THEN {column.missing_code} ELSE COALESCE({at}, {column.outside_code}) END"
     return _grid(column, x, type_name)
 

@@ -1,4 +1,4 @@
-"""What stands between an engine and who reads it: one moment that is closed alone, a declared name."""
+"""Proxies of engines: a pin that closes alone, and a version that the owner declares."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from bocage.errors import SourceError
 from bocage.plan import Question, Tally
 
 
-class Through:
-    """Reads through another engine. What it does not change is as there."""
+class EngineProxy:
+    """An engine that passes everything on to another; subclasses change a part."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine, self.schema, self.name = engine, engine.schema, engine.name
@@ -40,7 +40,7 @@ class Through:
         self._engine.close()
 
 
-class Moment(Through):
+class Pinned(EngineProxy):
     """The pin of an engine whose rows never change. Closing it closes nothing."""
 
     def pin(self) -> Engine:
@@ -50,7 +50,7 @@ class Moment(Through):
         """Leave the engine open: it belongs to whoever opened it."""
 
 
-class Declared(Through):
+class DeclaredVersion(EngineProxy):
     """A table whose owner declares, by a name, that its rows do not change."""
 
     def __init__(self, engine: Engine, snapshot: str) -> None:
@@ -61,8 +61,8 @@ class Declared(Through):
 
     @property
     def version(self) -> str | None:
-        own = self._engine.version
-        return own or sha256(b"declared snapshot\n" + self._snapshot.encode()).hexdigest()
+        version = self._engine.version
+        return version or sha256(b"declared snapshot\n" + self._snapshot.encode()).hexdigest()
 
     def pin(self) -> Engine:
-        return Declared(self._engine.pin(), self._snapshot)
+        return DeclaredVersion(self._engine.pin(), self._snapshot)

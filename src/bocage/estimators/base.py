@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import fields
+from inspect import Parameter
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,8 @@ from bocage.model import Certificate, Forest, Released, Tree
 from bocage.private import PrivateTable, study
 from bocage.schema import Schema
 
+SchemaLike = Schema | str | Path | None
+
 _NO_SCHEMA = (
     "{name} needs a schema: the columns, their domains and the labels are declared, never taken "
     "from the records. Give schema= a bocage.Schema or a file (`bocage schema draft` proposes one "
@@ -31,8 +35,86 @@ _NO_SCHEMA = (
 )
 
 
-class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn ships no types
+_PARAMETERS = """
+Parameters
+----------
+schema
+    The public domain: a :class:`~bocage.Schema` or its file. Not needed for a PrivateTable.
+epsilon
+    What a fit costs.
+"""
+
+
+Public = TypeVar("Public")
+
+
+def read_public(given: Any, kind: type[Public], rule: str) -> Public:
+    """What is declared and public: itself, or read from its file."""
+    if isinstance(given, kind):
+        return given
+    if isinstance(given, str | Path):
+        read: Public = kind.read(given)  # type: ignore[attr-defined] # a Schema or a Survey
+        return read
+    raise EstimatorError(f"{rule}, not {type(given).__name__}.")
+
+
+class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn ships no types
+    """What every classifier does with a frozen model once it has one."""
+
+    model_: Released
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of every row."""
+        codes = self.model_codes(X)
+        position = np.argsort(self._order)  # from the code of a label to its place in classes_
+        labels: NDArray[Any] = self.classes_[position[self.model_.predict_codes(codes)]]
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The share of every label, in the order of `classes_`."""
+        codes = self.model_codes(X)
+        return self.model_.predict_proba_codes(codes)[:, self._order]
+
+    def model_codes(self, X: Any) -> dict[str, NDArray[np.int32]]:
+        """The columns that the model looks at, as codes."""
+        check_is_fitted(self, "model_")
+        return self.model_.encode(self._true_columns(rows.checked(self, X, reset=False)))
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What is guaranteed about the model."""
+        check_is_fitted(self, "model_")
+        return self.model_.certificate
+
+    def _true_columns(self, X: Any) -> rows.Columns:
+        return rows.columns(X, self.model_.schema)
+
+    def _keep(self, model: Released, targets: NDArray[Any] | None) -> None:
+        """What `fit` leaves behind, given the labels that it was fitted with."""
+        self.model_ = model
+        if isinstance(model, Tree | Forest):
+            setattr(self, "tree_" if isinstance(model, Tree) else "forest_", model)
+        self.classes_, self._order = rows.classes(model.label_attribute.values, targets)
+
+    def _name_features(self, schema: Schema) -> None:
+        """The attributes of what brings its own schema; `rows.checked` names those of the rest."""
+        names = [attribute.name for attribute in schema.attributes]
+        self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_features_in_ = len(names)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # the schema says where missing values go
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class PrivateClassifier(ModelClassifier):
     """One learner as a scikit-learn classifier. Use a subclass.
+
+    ``class MyClassifier(PrivateClassifier, learner=MyLearner)`` makes one. Its parameters, with their
+    defaults and their part of the docstring, are the fields of the learner.
 
     Attributes
     ----------
@@ -54,9 +136,22 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] #
     """
 
     learner: ClassVar[type[Learner]]
-    schema: Schema | str | Path | None
+    schema: SchemaLike
     epsilon: Any
     attributes: Sequence[str] | None
+
+    if TYPE_CHECKING:  # each subclass has an own one, with the parameters of its learner
+
+        def __init__(
+            self, schema: SchemaLike = None, epsilon: Any = 1.0, **parameters: Any
+        ) -> None: ...
+
+    def __init_subclass__(cls, *, learner: type[Learner] | None = None, **keywords: Any) -> None:
+        if learner is not None:
+            cls.learner = learner
+            cls.__init__ = _initializer(cls, learner)  # type: ignore[method-assign] # as said above
+            cls.__doc__ = f"{inspect.getdoc(cls)}\n{_PARAMETERS}{_parameters_section(learner)}\n"
+        super().__init_subclass__(**keywords)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn a model.
@@ -72,9 +167,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] #
         learner, epsilon = self._learner(), Epsilon.of(self.epsilon)
         if isinstance(X, PrivateTable):
             table, targets = self._behind(X, y), None
-            names = [attribute.name for attribute in table.schema.attributes]
-            self.feature_names_in_ = np.array(names, dtype=object)
-            self.n_features_in_ = len(names)
+            self._name_features(table.schema)
         else:
             X, y = rows.checked(self, X, y, reset=True)
             targets = y
@@ -82,38 +175,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] #
             if schema.label is None:
                 raise EstimatorError(f"schema {schema.name!r} declares no label (target).")
             rows.classes(schema.label.values, y)  # refused before anything is learned
-            found = {**self._columns(X, schema), schema.label.name: rows.labels(y)}
-            table = study(found, schema)
+            table = study({**self._columns(X, schema), schema.label.name: rows.labels(y)}, schema)
         self._lineage().count_fit(epsilon)
-        self.model_: Released = learner.fit(table, epsilon)
-        if isinstance(self.model_, Tree | Forest):
-            setattr(self, "tree_" if isinstance(self.model_, Tree) else "forest_", self.model_)
-        self.classes_, self._order = rows.classes(self.model_.label_attribute.values, targets)
+        self._keep(learner.fit(table, epsilon), targets)
         return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of every row."""
-        codes = self.model_codes(X)
-        place = np.argsort(self._order)  # from the code of a label to its place in classes_
-        found: NDArray[Any] = self.classes_[place[self.model_.predict_codes(codes)]]
-        return found
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of every label, in the order of `classes_`."""
-        codes = self.model_codes(X)
-        return self.model_.predict_proba_codes(codes)[:, self._order]
-
-    def model_codes(self, X: Any) -> dict[str, NDArray[np.int32]]:
-        """The columns that the model looks at, as codes."""
-        check_is_fitted(self, "model_")
-        found = self._columns(rows.checked(self, X, reset=False), self.model_.schema)
-        return self.model_.encode(found)
-
-    @property
-    def certificate_(self) -> Certificate:
-        """What is guaranteed about the model."""
-        check_is_fitted(self, "model_")
-        return self.model_.certificate
 
     def _learner(self) -> Learner:
         names = [field.name for field in fields(self.learner)]  # type: ignore[arg-type] # every learner is a dataclass
@@ -140,16 +205,13 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] #
         return self._read()
 
     def _read(self) -> Schema:
-        if isinstance(self.schema, Schema):
-            return self.schema
-        if isinstance(self.schema, str | Path):
-            return Schema.read(self.schema)
-        raise EstimatorError(
-            f"schema is a bocage.Schema or the path of a file, not {type(self.schema).__name__}."
-        )
+        return read_public(self.schema, Schema, "schema is a bocage.Schema or the path of a file")
 
     def _columns(self, X: Any, schema: Schema) -> rows.Columns:
         return rows.columns(X, schema)
+
+    def _true_columns(self, X: Any) -> rows.Columns:
+        return self._columns(X, self.model_.schema)
 
     def _lineage(self) -> Lineage:
         if not hasattr(self, "_family"):
@@ -164,8 +226,54 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] #
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True  # the schema says where missing values go
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
         tags.non_deterministic = True  # the noise has no seed
         return tags
+
+
+def _initializer(cls: type, learner: type[Learner]) -> Callable[..., None]:
+    """An ``__init__`` that keeps its arguments as they are, as scikit-learn demands."""
+    signature = _signature(learner)
+
+    def __init__(*arguments: Any, **keywords: Any) -> None:  # noqa: N807 - it becomes one
+        try:
+            given = signature.bind(*arguments, **keywords)
+        except TypeError as error:
+            raise TypeError(f"{cls.__name__} {error}") from None
+        given.apply_defaults()
+        self = given.arguments.pop("self")
+        for name, value in given.arguments.items():
+            setattr(self, name, value)
+
+    parameters = signature.parameters.values()
+    __init__.__signature__ = signature  # type: ignore[attr-defined] # `inspect` looks for it
+    __init__.__annotations__ = {p.name: p.annotation for p in parameters if p.name != "self"}
+    __init__.__module__, __init__.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
+    return __init__
+
+
+def _signature(learner: type[Learner]) -> inspect.Signature:
+    """Schema and epsilon, then the fields of a learner by keyword only."""
+    hints = {**get_type_hints(learner), "attributes": Sequence[str] | None}
+    either = Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Signature(
+        [
+            Parameter("self", either),
+            Parameter("schema", either, default=None, annotation=SchemaLike),
+            Parameter("epsilon", either, default=1.0, annotation=Any),
+            *(
+                Parameter(
+                    field.name,
+                    Parameter.KEYWORD_ONLY,
+                    default=field.default,
+                    annotation=hints[field.name],
+                )
+                for field in fields(learner)  # type: ignore[arg-type] # every learner is a dataclass
+            ),
+        ]
+    )
+
+
+def _parameters_section(learner: type[Learner]) -> str:
+    """What the docstring of a learner says about its parameters."""
+    _, _, section = (inspect.getdoc(learner) or "").partition("\nParameters\n----------\n")
+    return section.partition("\n\n")[0]

@@ -9,18 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from bocage.errors import EstimatorError
 from bocage.estimators import rows
+from bocage.estimators.base import ModelClassifier, read_public
 from bocage.local import Records, Survey, SurveyTree
-from bocage.local.growth import Algorithm
 from bocage.local.reconstruct import Stop
 from bocage.local.survey import FINGERPRINT
-from bocage.model import Certificate, Tree
+from bocage.local.tree_parameters import Algorithm
 
 _NO_SURVEY = (
     "{name} needs the survey that the records were sent under: the domains and the noise are "
@@ -29,7 +26,7 @@ _NO_SURVEY = (
 )
 
 
-class SurveyTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn ships no types
+class SurveyTreeClassifier(ModelClassifier):
     """Trees from distorted records (Agrawal & Srikant 2000), in five algorithms.
 
     Fit it with records as they were sent; predict for records that are not distorted.
@@ -95,38 +92,12 @@ class SurveyTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         learner = self._learner()
         if isinstance(X, Records):
             records, targets = self._given(X, y), None
-            names = [attribute.name for attribute in records.survey.schema.attributes]
-            self.feature_names_in_ = np.array(names, dtype=object)
-            self.n_features_in_ = len(names)
+            self._name_features(records.survey.schema)
         else:
             X, targets = rows.checked(self, X, y, reset=True)
             records = self._records(X, targets)
-        self.tree_: Tree = learner.fit(records)
-        self.classes_, self._order = rows.classes(self.tree_.label_attribute.values, targets)
+        self._keep(learner.fit(records), targets)
         return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of every row that is not distorted."""
-        codes = self._codes(X)
-        place = np.argsort(self._order)  # from the code of a label to its place in classes_
-        found: NDArray[Any] = self.classes_[place[self.tree_.predict_codes(codes)]]
-        return found
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of every label, in the order of `classes_`."""
-        codes = self._codes(X)
-        return self.tree_.predict_proba_codes(codes)[:, self._order]
-
-    @property
-    def model_(self) -> Tree:
-        """The tree."""
-        check_is_fitted(self, "tree_")
-        return self.tree_
-
-    @property
-    def certificate_(self) -> Certificate:
-        """What the people who sent the records are guaranteed."""
-        return self.model_.certificate
 
     def _learner(self) -> SurveyTree:
         names = self.attributes
@@ -157,10 +128,10 @@ class SurveyTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if label is None:
             raise EstimatorError(f"survey {survey.schema.name!r} asks for no label (target).")
         rows.classes(label.values, y)  # refused before anything is learned
-        found = {**self._columns(X, survey), label.name: rows.labels(y)}
+        columns = {**self._columns(X, survey), label.name: rows.labels(y)}
         names = rows.names_of(X) or ()
         mark = X[FINGERPRINT] if FINGERPRINT in names else [survey.fingerprint] * len(y)
-        return Records.from_table(survey, {**found, FINGERPRINT: mark})
+        return Records.from_table(survey, {**columns, FINGERPRINT: mark})
 
     def _declared(self, X: Any, y: Any) -> Survey:  # noqa: ARG002 - records declare nothing
         if self.survey is None:
@@ -168,26 +139,7 @@ class SurveyTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self._read()
 
     def _read(self) -> Survey:
-        if isinstance(self.survey, Survey):
-            return self.survey
-        if isinstance(self.survey, str | Path):
-            return Survey.read(self.survey)
-        raise EstimatorError(
-            f"survey is a bocage.local.Survey or its file, not {type(self.survey).__name__}."
-        )
+        return read_public(self.survey, Survey, "survey is a bocage.local.Survey or its file")
 
     def _columns(self, X: Any, survey: Survey) -> rows.Columns:
         return rows.columns(X, survey.schema)
-
-    def _codes(self, X: Any) -> dict[str, NDArray[np.int32]]:
-        """The columns that the tree looks at, as codes of true answers."""
-        check_is_fitted(self, "tree_")
-        found = rows.columns(rows.checked(self, X, reset=False), self.tree_.schema)
-        return self.tree_.encode(found)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True  # a missing value stops at the node that asks for it
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags

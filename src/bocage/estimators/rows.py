@@ -35,14 +35,14 @@ def checked(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool) ->
     """
     alone = isinstance(y, str)
     if names_of(X) is None:
-        found = validate_data(estimator, X, y, reset=reset, dtype=None, ensure_all_finite=False)
+        validated = validate_data(estimator, X, y, reset=reset, dtype=None, ensure_all_finite=False)
     else:
         target = y if alone else validate_data(estimator, y=y, reset=reset)
-        found = validate_data(estimator, X, target, reset=reset, skip_check_array=True)
+        validated = validate_data(estimator, X, target, reset=reset, skip_check_array=True)
     if not alone:
-        check_consistent_length(*found)
-        check_classification_targets(found[1])
-    return found
+        check_consistent_length(*validated)
+        check_classification_targets(validated[1])
+    return validated
 
 
 def columns(X: Any, schema: Schema) -> Columns:
@@ -77,12 +77,12 @@ def _of_array(column: NDArray[Any], categorical: bool) -> Any:
     floats too; they are meant as whole numbers."""
     if not categorical or column.dtype.kind != "f":
         return column
-    different, places = np.unique(column, return_inverse=True)
+    different, codes = np.unique(column, return_inverse=True)
     texts = [
         None if np.isnan(x) else str(int(x)) if float(x).is_integer() else repr(float(x))
         for x in different
     ]
-    return pa.DictionaryArray.from_arrays(pa.array(places), pa.array(texts, pa.string()))
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(texts, pa.string()))
 
 
 def labels(y: NDArray[Any]) -> NDArray[Any]:
@@ -94,16 +94,16 @@ def classes(values: Sequence[str], y: NDArray[Any] | None) -> tuple[NDArray[Any]
     """The declared labels in the type of y and sorted, and the code of each."""
     kind = "U" if y is None else y.dtype.kind
     try:
-        found = np.array([_CONVERT[kind](value) for value in values])
+        declared = np.array([_CONVERT[kind](value) for value in values])
     except (KeyError, ValueError):
         raise EstimatorError(
             f"y holds {y.dtype if y is not None else 'text'}, but the labels that the schema "
             f"declares are {', '.join(map(repr, values[:5]))}. Convert y, or the schema."
         ) from None
     if kind == "O":
-        found = found.astype(object)
-    order = np.argsort(found)
-    return found[order], order
+        declared = declared.astype(object)
+    order = np.argsort(declared)
+    return declared[order], order
 
 
 def _boolean(value: str) -> bool:

@@ -3,7 +3,7 @@
 Everything here is made up or public. No module of this package opens a table that has a ledger.
 """
 
-from bocage.frontier.benchmark import Candidate, Grid, candidates, survey
+from bocage.frontier.benchmark import Candidate, Grid, benchmark, candidates
 from bocage.frontier.chart import Chart, Place
 from bocage.frontier.generators import GENERATORS, Rows, generate
 from bocage.frontier.plot import plot_chart
@@ -15,8 +15,8 @@ __all__ = [
     "Grid",
     "Place",
     "Rows",
+    "benchmark",
     "candidates",
     "generate",
     "plot_chart",
-    "survey",
 ]

@@ -67,16 +67,18 @@ def candidates(schema: Schema, only: Sequence[str] | None = None) -> tuple[Candi
     for name in only or ():
         if name not in LEARNERS:
             raise LearnerError(f"there is no learner {name!r}. There are {', '.join(LEARNERS)}.")
-    found = []
+    usable = []
     for name, learner in LEARNERS.items():
         if only is not None and name not in only:
             continue
         takes_depth = "depth" in getattr(learner, "__dataclass_fields__", {})
         shapes = [(("depth", depth),) for depth in DEPTHS] if takes_depth else [()]
-        found += [one for shape in shapes if _can(one := Candidate(name, shape), schema)]
-    if not found:
+        usable += [
+            candidate for shape in shapes if _can(candidate := Candidate(name, shape), schema)
+        ]
+    if not usable:
         raise LearnerError(f"no learner can learn from the schema of {schema.name!r}.")
-    return tuple(found)
+    return tuple(usable)
 
 
 def _can(candidate: Candidate, schema: Schema) -> bool:
@@ -89,7 +91,7 @@ def _can(candidate: Candidate, schema: Schema) -> bool:
     return True
 
 
-def survey(
+def benchmark(
     schema: Schema,
     grid: Grid | None = None,
     *,

@@ -27,12 +27,12 @@ def plot_chart(chart: Chart, path: Path, most: int = 8) -> None:
     for panel, rows in zip(panels, sizes, strict=True):
         for at, name in enumerate(shown):
             aside = _ASIDE ** (at - (len(shown) - 1) / 2)
-            here = sorted(
+            line = sorted(
                 (Epsilon.of(p.epsilon).nano / 1e9 * aside, p.accuracy, 2 * p.error)
                 for p in chart.places
                 if p.rows == rows and p.candidate == name
             )
-            xs, ys, bars = zip(*here, strict=True)
+            xs, ys, bars = zip(*line, strict=True)
             color, mark = _COLORS[at % len(_COLORS)], _MARKS[at % len(_MARKS)]
             panel.errorbar(
                 xs, ys, bars, color=color, marker=mark, ms=5, lw=1.6, elinewidth=0.8, label=name

@@ -1,4 +1,15 @@
-"""One file per published algorithm; private in, model out."""
+"""Learners: private in, model out.
+
+base, plan                     what each of them has: parameters, a plan, a certificate
+frontier                       the open nodes of a growing tree, beside the cells that are asked
+noisy_tables, discretization,  what several of them count or choose before they learn
+attribute_selection,
+forest_size
+papers/                        one file for each published algorithm
+readable/  score/              one small tree; points that add up
+additive/  bayes/              tables that add up: fitted at once, or counted
+auto/                          which of these to take
+"""
 
 from bocage.learners.additive.learner import Additive
 from bocage.learners.auto.learner import Auto

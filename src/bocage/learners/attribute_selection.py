@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from bocage.epsilon import Epsilon
 from bocage.learners.base import label_of
-from bocage.private import Candidate, Level, Selection, criterion_named
+from bocage.private import Candidate, Choose, OpenCells, Selection, criterion_named
 from bocage.schema import Categorical, Schema
 
 SHARES = (30, 70)  # per cent of epsilon: the choice, and what is left for the tables
@@ -15,7 +15,7 @@ THRESHOLDS = 64  # of a numeric attribute that are looked at
 
 
 def select(
-    level: Level, numbers: Mapping[str, float], support: float, epsilon: Epsilon
+    cells: OpenCells, numbers: Mapping[str, float], support: float, epsilon: Epsilon
 ) -> tuple[tuple[str, ...], Epsilon]:
     """The attributes whose tables are worth their noise, and what is left of epsilon.
 
@@ -38,17 +38,15 @@ def select(
     """
     average = sum(numbers.values()) / len(numbers)
     room = max(int(support * SHARES[1] / sum(SHARES) / average), 1)
-    left = [name for name in numbers if level.schema[name].cells > 1]
+    left = [name for name in numbers if cells.schema[name].cells > 1]
     if room >= MOST * len(numbers) or room >= len(left):
         return tuple(numbers), epsilon
     choice, rest = epsilon.split(SHARES)
     taken = []
     for share in choice.split([1] * room):
-        among = [_splits(level.schema, name) for name in left]
-        rule = Selection.PERMUTE_AND_FLIP
-        ((name, _),) = level.choose(
-            [among], label_of(level.schema).name, criterion_named("max"), rule, share
-        )
+        among = tuple(_splits(cells.schema, name) for name in left)
+        rule = criterion_named("max"), Selection.PERMUTE_AND_FLIP
+        ((name, _),) = cells.ask(Choose((among,), label_of(cells.schema).name, *rule, share))
         left.remove(name)
         taken.append(name)
     return tuple(name for name in numbers if name in taken), rest

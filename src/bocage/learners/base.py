@@ -14,7 +14,7 @@ from bocage.learners.plan import Plan
 from bocage.model import AdditiveModel, Certificate, Released, Tree
 from bocage.model.tree.shape import labels as model_labels
 from bocage.plan.question import MOST_COUNTERS
-from bocage.private import EpsilonLike, Level, PrivateTable, Selection, capabilities
+from bocage.private import EpsilonLike, OpenCells, PrivateTable, Selection, capabilities
 from bocage.private.capabilities import Capability
 from bocage.schema import Categorical, Schema
 
@@ -69,7 +69,7 @@ class Learner(ABC):
     def parameters(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type] # every learner is a dataclass
 
-    def reserve(self, table: PrivateTable, plan: Plan) -> Level:
+    def reserve(self, table: PrivateTable, plan: Plan) -> OpenCells:
         """The one durable charge of a fit."""
         memo = plan.memo(**self.parameters())
         return table.reserve(plan.budget, memo, self.requires(table.schema))
@@ -86,13 +86,13 @@ class Learner(ABC):
         return False
 
     def certificate(
-        self, level: Level, *, sound: bool = True, notes: tuple[str, ...] = ()
+        self, cells: OpenCells, *, sound: bool = True, notes: tuple[str, ...] = ()
     ) -> Certificate:
         """What was released out of a reservation so far, as the executor wrote it."""
-        transcript = level.transcript
+        transcript = cells.transcript
         lines = transcript.lines()
-        if level.made_up:
-            rows = "the rows" if level.batch is None else f"the rows of batch {level.batch!r}"
+        if cells.made_up:
+            rows = "the rows" if cells.batch is None else f"the rows of batch {cells.batch!r}"
             notes = (
                 f"A dry run: {rows} were made up from the schema. No record was read.",
                 *notes,
@@ -102,19 +102,19 @@ class Learner(ABC):
             learner=self.name,
             variant=variant,
             epsilon=str(transcript.charged) if sound else None,
-            adjacency=level.adjacency.value,
-            table=level.schema.name,
-            schema=level.schema.fingerprint,
+            adjacency=cells.adjacency.value,
+            table=cells.schema.name,
+            schema=cells.schema.fingerprint,
             plan=lines,
             mechanisms=tuple(dict.fromkeys(line.mechanism for line in lines)),
-            entry=level.entry,
+            entry=cells.entry,
             notes=tuple(dict.fromkeys(notes)),
             settled=self.settled,
         )
 
-    def certified(self, model: M, level: Level) -> M:
+    def certified(self, model: M, cells: OpenCells) -> M:
         """The finished model, now that all of its releases were made."""
-        return replace(model, certificate=self.certificate(level, notes=model.certificate.notes))
+        return replace(model, certificate=self.certificate(cells, notes=model.certificate.notes))
 
 
 def _beside_the_rows(fit: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bocage.epsilon import Epsilon
 from bocage.learners.noisy_tables import cells_of
 from bocage.model.bins import Cuts
-from bocage.private import Level
+from bocage.private import ConsistentCounts, Ensemble, OpenCells
 from bocage.schema import Numeric
 
 EIGHTHS, PARTS = 8, 16  # of the range: those that are looked at, and finer ones
@@ -64,15 +64,15 @@ class Spread:
             return ()
         codes = self.edges[-1]
         upto = np.interp(np.arange(codes + 1), self.edges, np.append(0.0, self.counts.cumsum()))
-        found = [(0, codes)]
-        while len(found) < cells:
-            rows = [upto[end] - upto[first] if end - first > 1 else -1.0 for first, end in found]
+        ranges = [(0, codes)]
+        while len(ranges) < cells:
+            rows = [upto[end] - upto[first] if end - first > 1 else -1.0 for first, end in ranges]
             at = int(np.argmax(rows))
-            first, end = found[at]
+            first, end = ranges[at]
             middle = (upto[first] + upto[end]) / 2
             place = first + 1 + int(np.abs(upto[first + 1 : end] - middle).argmin())
-            found[at : at + 1] = [(first, place), (place, end)]
-        return tuple(first for first, _ in found[1:])
+            ranges[at : at + 1] = [(first, place), (place, end)]
+        return tuple(first for first, _ in ranges[1:])
 
 
 class Spreads(dict[str, Spread]):
@@ -84,7 +84,7 @@ class Spreads(dict[str, Spread]):
 
 
 def count_spreads(
-    level: Level,
+    cells: OpenCells,
     columns: Sequence[Numeric],
     rows: int,
     epsilon: Epsilon,
@@ -98,12 +98,12 @@ def count_spreads(
     Privacy
     -------
     One record is in one part of each attribute that is counted. The eighths have the noise of
-    :class:`~bocage.private.tables.consistent_counts.AgreeingCounts`, and finer parts discrete Laplace noise with the
+    :class:`~bocage.private.tables.consistent_counts.ConsistentCounts`, and finer parts discrete Laplace noise with the
     number of attributes as sensitivity, see :class:`~bocage.private.tables.ensemble.Ensemble`. Which attributes
     are counted again, in which parts and at what price follows from the schema, the given number of
     rows and the counts before. Sequential composition of at most three rounds.
     """
-    found, left = Spreads(), epsilon
+    spreads, left = Spreads(), epsilon
     grids = {column.name: _evenly(0, column.cells, EIGHTHS) for column in columns}
     for turn in range(1 + ROUNDS):
         if not grids:
@@ -113,23 +113,26 @@ def count_spreads(
         share = min(max(due, LEAST), most)
         price = epsilon.split([share, WHOLE - share])[0]
         plain = laplace or turn > 0
-        deviation = _deviation(level, grids, price, laplace=plain)
+        routers = tuple(
+            cells_of(cells.schema, [(name, grid[1:-1])]) for name, grid in grids.items()
+        )
+        query = (Ensemble if plain else ConsistentCounts)(routers, None, price)
+        deviation = _deviation(query, cells)
         if rows < FEWEST * deviation:
             break
         left -= price
-        routers = [cells_of(level.schema, [(name, grid[1:-1])]) for name, grid in grids.items()]
-        count = level.ensemble if plain else level.agreeing
-        grids, counted = {}, zip(grids.items(), count(routers, None, price), strict=True)
+        tables = cells.ask(query)
+        grids, counted = {}, zip(grids.items(), tables, strict=True)
         for (name, grid), noisy in counted:
             # What is as likely nothing is nothing; a few rows are thought to be anywhere.
             counts = np.where(noisy[:, 0] < deviation / sqrt(2), 0, noisy[:, 0])
             anywhere = sqrt(2) * deviation * np.diff(grid) / grid[-1]
-            found[name] = Spread(grid, counts + anywhere, 0.0 if turn else deviation)
+            spreads[name] = Spread(grid, counts + anywhere, 0.0 if turn else deviation)
             heavy = counts > HEAVY * rows + sqrt(2) * deviation
             finer = {*grid, *_parts(grid, heavy), *(() if turn else public_grid(grid[-1]))}
-            if not found[name].even() and len(finer) > len(grid):
+            if not spreads[name].even() and len(finer) > len(grid):
                 grids[name] = tuple(sorted(finer))
-    return found, left
+    return spreads, left
 
 
 def public_grid(codes: int) -> Cuts:
@@ -153,8 +156,8 @@ def _parts(grid: Cuts, heavy: NDArray[np.bool_]) -> Iterator[int]:
             yield from _evenly(first, end, PARTS)
 
 
-def _deviation(level: Level, grids: dict[str, Cuts], price: Epsilon, *, laplace: bool) -> float:
+def _deviation(query: Ensemble, cells: OpenCells) -> float:
     """Of the noise of one count: public arithmetic."""
-    if laplace:
-        return level.deviation(price, len(grids))
-    return sqrt(max(level.spread([len(grid) - 1 for grid in grids.values()], price).cells))
+    if isinstance(query, ConsistentCounts):
+        return sqrt(max(query.spread(cells.terms).cells))
+    return cells.deviation(query.epsilon, len(query.routers))

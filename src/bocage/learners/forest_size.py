@@ -43,7 +43,9 @@ def shape(
     affordable = min(signal / (0.75 * count * sqrt(labels)), rows)
     numbers = arities(schema, attributes)
     discrete = [isinstance(schema[name], Categorical) for name in attributes]
-    worth = [n if known else NUMERIC for n, known in zip(numbers, discrete, strict=True)]
+    worth = [
+        n if categorical else NUMERIC for n, categorical in zip(numbers, discrete, strict=True)
+    ]
     level = sum(map(log, worth)) / len(worth)
     height = min(floor(log(affordable) / level), HIGHEST) if affordable > 1 else 1
     if all(discrete):
@@ -74,11 +76,11 @@ def arities(schema: Schema, attributes: Sequence[str]) -> list[int]:
 
 def largest(schema: Schema, attributes: Sequence[str], height: int) -> float:
     """The most leaves that a random tree of this height can have."""
-    found = sorted(arities(schema, attributes), reverse=True)[:height]
+    widest = sorted(arities(schema, attributes), reverse=True)[:height]
     repeats = any(not isinstance(schema[name], Categorical) for name in attributes)
-    binary = max(height - len(found), 0) if repeats else 0
-    bits = sum(log(n) for n in found) + binary * log(2)
-    return prod(found) * 2**binary if bits < log(MOST_COUNTERS) else inf
+    binary = max(height - len(widest), 0) if repeats else 0
+    bits = sum(log(n) for n in widest) + binary * log(2)
+    return prod(widest) * 2**binary if bits < log(MOST_COUNTERS) else inf
 
 
 def room(labels: int, trees: int) -> int:

@@ -13,7 +13,7 @@ from bocage.model import TreeBuilder
 from bocage.model.bins import Cuts
 from bocage.model.tree.shape import MOST_ENTRIES, MOST_NODES
 from bocage.plan.splits import code_alone
-from bocage.private import Candidate, IntArray, Level, Split
+from bocage.private import Candidate, Counts, IntArray, OpenCells, Split
 from bocage.schema import Categorical, Schema
 
 
@@ -26,6 +26,7 @@ class OpenNode:
     box: dict[str, tuple[int, int]] = field(default_factory=dict)  # live codes of numeric columns
     # Of categorical columns that some values were parted from: the values that are left.
     values: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    branches: int = 1  # the product of the branches of the splits above it
 
     def candidates(self, schema: Schema) -> tuple[Candidate, ...]:
         """Every split that parts the node: all released facts above it are taken into account."""
@@ -48,17 +49,17 @@ class OpenNode:
         """
         if branches < 2:
             return ()
-        found = []
+        candidates: list[Candidate] = []
         for name in self.attributes:
             column = schema[name]
             if isinstance(column, Categorical):
                 left = self.values.get(name, tuple(range(column.cells)))
-                whole = len(left) == column.cells <= branches
-                values = () if whole else left if len(left) > 2 else left[:1]
-                found.append(Candidate(name, values=values))
+                by_all = len(left) == column.cells <= branches
+                values = () if by_all else left if len(left) > 2 else left[:1]
+                candidates.append(Candidate(name, values=values))
             else:
-                found += self._thresholds(schema, name, thresholds, cuts)
-        return tuple(found)
+                candidates += self._thresholds(schema, name, thresholds, cuts)
+        return tuple(candidates)
 
     def wide_candidates(
         self, schema: Schema, thresholds: int, cuts: Mapping[str, Cuts]
@@ -86,33 +87,37 @@ class OpenNode:
             every = -(-len(inside) // most)  # of more than that some, evenly spread
             yield Candidate(name, low + 1, high, cuts=tuple(inside[every // 2 :: every]))
 
-    def children(
-        self, schema: Schema, split: Split
-    ) -> list[tuple[tuple[str, ...], dict[str, tuple[int, int]], dict[str, tuple[int, ...]]]]:
-        """Attributes, boxes and values left of the children of a split."""
-        column, threshold = split
-        if (code := code_alone(threshold)) is not None:
-            rest = tuple(name for name in self.attributes if name != column)
+    def children(self, schema: Schema, split: Split, first: int) -> list[OpenNode]:
+        """The open nodes below a split, whose numbers begin with `first`."""
+        column, at = split
+        rest = tuple(name for name in self.attributes if name != column)
+        if (code := code_alone(at)) is not None:
             every = tuple(range(schema[column].cells))
-            left = tuple(v for v in self.values.get(column, every) if v != code)
+            left = tuple(value for value in self.values.get(column, every) if value != code)
             others = self.attributes if len(left) > 1 else rest
-            return [
+            parts = [
                 (rest, self.box, self.values),
                 (others, self.box, {**self.values, column: left}),
             ]
-        if threshold is None:
-            rest = tuple(name for name in self.attributes if name != column)
-            return [(rest, self.box, self.values)] * schema[column].cells
-        low, high = self._live(schema, column)
-        ranges = [(low, threshold - 1), (threshold, high)]
-        return [
-            (
-                tuple(n for n in self.attributes if n != column or first < last),
-                {**self.box, column: (first, last)},
-                self.values,
-            )
-            for first, last in ranges
-        ]
+        elif at is None:
+            parts = [(rest, self.box, self.values)] * schema[column].cells
+        else:
+            low, high = self._live(schema, column)
+            parts = [
+                (
+                    self.attributes if start < end else rest,
+                    {**self.box, column: (start, end)},
+                    self.values,
+                )
+                for start, end in ((low, at - 1), (at, high))
+            ]
+        branches = self.branches * len(parts)
+        return [OpenNode(first + i, *part, branches) for i, part in enumerate(parts)]
+
+    def grow(self, tree: TreeBuilder, split: Split) -> list[OpenNode]:
+        """Split the node of a tree: its children."""
+        first, *_ = tree.split(self.node, *split)
+        return self.children(tree.schema, split, first)
 
     def arity(self, schema: Schema) -> int:
         """The largest number of branches that a split may have."""
@@ -127,18 +132,18 @@ class OpenNode:
 class Frontier:
     """One level: the cells that are asked about, and the node of each."""
 
-    level: Level
+    cells: OpenCells
     open: tuple[OpenNode, ...]
 
     @classmethod
-    def start(cls, level: Level, root: int, attributes: tuple[str, ...]) -> Frontier:
-        return cls(level, (OpenNode(root, attributes),))
+    def start(cls, cells: OpenCells, root: int, attributes: tuple[str, ...]) -> Frontier:
+        return cls(cells, (OpenNode(root, attributes),))
 
     def fits(self, nodes: int) -> bool:
         """Whether a model of so many nodes has room for the children of all open ones."""
-        schema = self.level.schema
+        schema = self.cells.schema
         assert schema.label is not None  # noqa: S101 - checked by every plan
-        below = sum(here.arity(schema) for here in self.open)
+        below = sum(node.arity(schema) for node in self.open)
         return nodes + below <= min(MOST_NODES, MOST_ENTRIES // schema.label.cells)
 
     def part(self, stops: Sequence[bool]) -> tuple[Frontier | None, Frontier | None]:
@@ -147,36 +152,35 @@ class Frontier:
             "leaves": [i for i, stop in enumerate(stops) if stop],
             "inner": [i for i, stop in enumerate(stops) if not stop],
         }
-        levels = self.level.group(chosen)
+        groups = self.cells.group(chosen)
         leaves, inner = (
-            Frontier(levels[key], tuple(self.open[i] for i in cells)) if cells else None
+            Frontier(groups[key], tuple(self.open[i] for i in cells)) if cells else None
             for key, cells in chosen.items()
         )
         return leaves, inner
 
     def grow(self, tree: TreeBuilder, splits: Sequence[Split]) -> Frontier:
         """Split every open node; the children are the next level."""
-        schema = self.level.schema
-        below: list[OpenNode] = []
-        for here, split in zip(self.open, splits, strict=True):
-            ids = tree.split(here.node, *split)
-            parts = here.children(schema, split)
-            below += [OpenNode(i, *part) for i, part in zip(ids, parts, strict=True)]
-        return Frontier(self.level.split(splits), tuple(below))
+        below = [
+            child
+            for node, split in zip(self.open, splits, strict=True)
+            for child in node.grow(tree, split)
+        ]
+        return Frontier(self.cells.split(splits), tuple(below))
 
     def record_totals(self, tree: TreeBuilder, totals: IntArray) -> None:
-        for here, total in zip(self.open, totals.tolist(), strict=True):
-            tree.total(here.node, total)
+        for node, total in zip(self.open, totals.tolist(), strict=True):
+            tree.total(node.node, total)
 
     def record_counts(self, tree: TreeBuilder, counts: IntArray) -> None:
-        for here, row in zip(self.open, counts.tolist(), strict=True):
-            tree.counts(here.node, row)
+        for node, row in zip(self.open, counts.tolist(), strict=True):
+            tree.counts(node.node, row)
 
     def count_again(self, tree: TreeBuilder, label: str, first: IntArray, asked: Epsilon) -> None:
         """Count the classes once more with all that the paths have left, and record the mean."""
-        rest = self.level.remaining()
+        rest = self.cells.remaining()
         if rest.nano:
-            again = self.level.counts(label, rest)
+            again = self.cells.ask(Counts((label,), rest))
             self.record_counts(tree, pooled(first, asked, again, rest))
 
 

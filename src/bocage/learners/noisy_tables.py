@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bocage.epsilon import Epsilon
 from bocage.learners.base import label_of
-from bocage.learners.bayes.log_odds import Floats
 from bocage.model.bins import Cuts
 from bocage.plan import Branch, Cells, Cut
-from bocage.private import Level
+from bocage.private import ConsistentCounts, Ensemble, OpenCells
 from bocage.private.noise_shares import LARGEST
 from bocage.schema import Schema
+
+Floats = NDArray[np.float64]
 
 
 @dataclass
@@ -35,31 +37,31 @@ class Counted:
 
 
 def count_tables(
-    level: Level, columns: Sequence[Sequence[tuple[str, Cuts]]], epsilon: Epsilon
+    cells: OpenCells, columns: Sequence[Sequence[tuple[str, Cuts]]], epsilon: Epsilon
 ) -> Counted:
     """Count columns, each cut into cells, by label, alone or several together.
 
     Large tables have Laplace noise, and a share of epsilon of their own.
     """
-    label = label_of(level.schema)
-    routers = [cells_of(level.schema, names) for names in columns]
+    label = label_of(cells.schema)
+    routers = [cells_of(cells.schema, names) for names in columns]
     sizes = [router.count for router in routers]
     small = [i for i, size in enumerate(sizes) if size <= LARGEST]
     large = [i for i, size in enumerate(sizes) if size > LARGEST]
     few, many = epsilon.split([len(small), len(large)]) if small and large else (epsilon, epsilon)
     counts = Counted([np.empty((size, label.cells)) for size in sizes], [0.0] * len(sizes), [])
     if small:
-        found = level.agreeing([routers[i] for i in small], label.name, few)
-        spread = level.spread([sizes[i] for i in small], few)
-        for i, table, variance in zip(small, found, spread.cells, strict=True):
+        consistent = ConsistentCounts(tuple(routers[i] for i in small), label.name, few)
+        noisy, spread = cells.ask(consistent), consistent.spread(cells.terms)
+        for i, table, variance in zip(small, noisy, spread.cells, strict=True):
             counts.tables[i], counts.variances[i] = table.astype(float), variance
         for group, variance in spread.groups:
-            sums = [found[at].sum(axis=0) for at in group]
+            sums = [noisy[at].sum(axis=0) for at in group]
             counts.totals.append((np.mean(sums, axis=0), variance))
     if large:
-        found = level.ensemble([routers[i] for i in large], label.name, many)
-        variance = level.deviation(many, len(large)) ** 2
-        for i, table in zip(large, found, strict=True):
+        noisy = cells.ask(Ensemble(tuple(routers[i] for i in large), label.name, many))
+        variance = cells.deviation(many, len(large)) ** 2
+        for i, table in zip(large, noisy, strict=True):
             counts.tables[i], counts.variances[i] = table.astype(float), variance
             counts.totals.append((counts.tables[i].sum(axis=0), variance * sizes[i]))
     return counts

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
+from bocage.documents.writing import canonical_text
 from bocage.epsilon import Epsilon
 from bocage.model import PlanLine
 
@@ -45,7 +45,7 @@ class Plan:
     def memo(self, **parameters: Any) -> str:
         """What the ledger keeps of the plan."""
         facts = {"learner": self.learner, "epsilon": str(self.budget), **parameters}
-        return json.dumps(facts, sort_keys=True, separators=(",", ":"))
+        return canonical_text(facts)
 
     def lines(self) -> tuple[PlanLine, ...]:
         return tuple(

@@ -1,25 +1,33 @@
-"""What people answered, and the interval that each record is counted in."""
+"""What people answered, and the interval that each record is counted in: Agrawal & Srikant (2000),
+"Partitioning the Data".
+
+The reconstruction says how many records of a class lie in each interval, not which. Numbers are
+associated by sorting: the lowest answers belong to the first interval, and so on. Categories have no
+order; there as many records as possible keep the value that they sent, and those of values that were
+sent too often fill up the values that were sent too seldom. Neither says what a person has.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bocage.local import growing
-from bocage.local.association import by_order, by_value
+from bocage.local import tree_kernels
 from bocage.local.discrete import ValueClass
 from bocage.local.distortion import Distortion
-from bocage.local.growth import Growth
 from bocage.local.intervals import Intervals, number_of_intervals, partition, starts
 from bocage.local.kernel import Edges
 from bocage.local.reconstruct import reconstruct
+from bocage.local.tree_parameters import TreeParameters
 from bocage.schema import Attribute, Categorical
 
 Ints = NDArray[np.int64]
 Rows = NDArray[np.int32]
+Floats = NDArray[np.float64]
 
 
 class Answers:
@@ -41,7 +49,7 @@ class Answers:
         answers: Rows,
         labels: Ints,
         classes: int,
-        growth: Growth,
+        growth: TreeParameters,
     ) -> None:
         self.attributes = [attribute for attribute, _ in columns]
         self.distortions = [distortion for _, distortion in columns]
@@ -73,10 +81,10 @@ class Answers:
                 self.codes[:, column] = answers - sent.start
                 self.edges[column] = np.arange(sent.start, sent.stop + 1)
                 continue
-            place = np.arange(sent.start, sent.stop) * intervals // attribute.cells
-            self.codes[:, column] = place[answers - sent.start] - place[0]
+            interval = np.arange(sent.start, sent.stop) * intervals // attribute.cells
+            self.codes[:, column] = interval[answers - sent.start] - interval[0]
             self.edges[column] = starts(
-                np.arange(place[0], place[-1] + 2), attribute.cells, intervals
+                np.arange(interval[0], interval[-1] + 2), attribute.cells, intervals
             )
 
     def take_reconstructed(self, rows: Rows, columns: Sequence[int], *, by_class: bool) -> None:
@@ -86,25 +94,79 @@ class Answers:
             parts = self._partition(column, self._intervals(len(rows)))
             sent = self.sent[column]
             counts = np.zeros((self.classes if by_class else 1, len(sent)), np.int64)
-            growing.count_answers(self.answers, column, groups, rows, sent.start, counts)
+            tree_kernels.count_answers(self.answers, column, groups, rows, sent.start, counts)
             estimated = self._estimate(counts, parts)
-            found = (by_value if self.multiway[column] else by_order)(counts, estimated)
-            growing.associate(
+            association = (by_value if self.multiway[column] else by_order)(counts, estimated)
+            tree_kernels.associate(
                 self.answers, column, groups, rows, sent.start,
-                found.first, found.size, found.line, found.bounds, self.codes,
+                association.first, association.size, association.line, association.bounds,
+                self.codes,
             )  # fmt: skip
             self.edges[column] = parts.edges
 
-    def _estimate(self, counts: Ints, parts: Intervals) -> NDArray[np.float64]:
+    def _estimate(self, counts: Ints, parts: Intervals) -> Floats:
         """How many records of each group lie in each interval."""
         coarse = np.zeros((len(counts), parts.answers), np.int64)
         for group, line in enumerate(counts):
             coarse[group] = np.bincount(parts.place, line, parts.answers)
-        found = reconstruct(coarse, parts.kernel, self.growth.stop)
-        return np.asarray(found.shares * counts.sum(axis=1, keepdims=True), np.float64)
+        reconstruction = reconstruct(coarse, parts.kernel, self.growth.stop)
+        return np.asarray(reconstruction.shares * counts.sum(axis=1, keepdims=True), np.float64)
 
     def _intervals(self, records: int) -> int:
         return self.growth.intervals or number_of_intervals(records)
 
     def _new_partition(self, column: int, intervals: int) -> Intervals:
         return partition(self.attributes[column], self.distortions[column], intervals)
+
+
+@dataclass(frozen=True)
+class Association:
+    """Where the records of a group that sent an answer lie; see `tree_kernels.associate`.
+
+    Parameters
+    ----------
+    first, size
+        Groups x answers: the stretch of a line on which these records lie.
+    line
+        Groups x answers: which line of `bounds` it is.
+    bounds
+        The ends of the intervals on each line.
+    """
+
+    first: Floats
+    size: Ints
+    line: Ints
+    bounds: Floats
+
+
+def by_order(counts: Ints, estimated: Floats) -> Association:
+    """Sort the records of every group by their answers; fill the intervals from the lowest on.
+
+    Parameters
+    ----------
+    counts
+        Groups x answers: how many records sent each answer.
+    estimated
+        Groups x intervals: how many records lie in each, as reconstructed.
+    """
+    first = (np.cumsum(counts, axis=1) - counts).astype(np.float64)
+    line = np.broadcast_to(np.arange(len(counts))[:, None], counts.shape)
+    return Association(first, counts, np.ascontiguousarray(line), np.cumsum(estimated, axis=1))
+
+
+def by_value(counts: Ints, estimated: Floats) -> Association:
+    """Let as many records as possible keep the category that they sent; move the others.
+
+    Answers and intervals are the same categories here.
+    """
+    size = counts.astype(np.float64)
+    groups, values = size.shape
+    kept = np.minimum(size, estimated)
+    short = estimated - kept
+    missing = short.sum(axis=1, keepdims=True)
+    shares = np.divide(short, missing, out=np.zeros_like(short), where=missing > 0)
+    moved = (size - kept)[:, :, None] * shares[:, None, :]
+    moved[:, np.arange(values), np.arange(values)] += kept
+    bounds = np.cumsum(moved, axis=2).reshape(groups * values, values)
+    line = np.arange(groups * values).reshape(groups, values)
+    return Association(np.zeros_like(size), counts, line, bounds)

@@ -9,13 +9,10 @@ from math import ceil
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from bocage.epsilon import Epsilon
 from bocage.errors import SurveyError
-from bocage.local.additive import epsilon_of, steps_of
-from bocage.local.distortion import Distortion, needed, numeric, span
-from bocage.local.kernel import Kernel, edges_within, mapped_kernel
+from bocage.local.distortion import Distortion, PureDistortion, needed, numeric, span, steps_of
+from bocage.local.kernel import Edges, Kernel, mapped_kernel
 from bocage.local.privacy import CONFIDENCES, Privacy, epsilon_words, figure
 from bocage.mechanisms import IntArray
 from bocage.mechanisms.local_loss import loss, response_ratio
@@ -43,31 +40,10 @@ class Clear(Distortion):
     def apply(self, attribute: Attribute, codes: IntArray, drawn: IntArray | None) -> IntArray:  # noqa: ARG002 - one signature for all distortions
         return codes
 
-    def kernel(
-        self,
-        attribute: Attribute,
-        inputs: ArrayLike | None = None,
-        outputs: ArrayLike | None = None,
-    ) -> Kernel:
-        codes = range(attribute.cells)
-        return mapped_kernel(
-            np.arange(attribute.cells),
-            edges_within(inputs, codes, "true"),
-            edges_within(outputs, codes, "sent"),
-        )
-
     def privacy(self, attribute: Attribute) -> Privacy:
         words = f"{attribute.name}: sent as it is. Nothing protects this answer."
         widths = (0.0, 0.0, 0.0) if isinstance(attribute, Numeric) else None
         return Privacy(attribute.name, self.kind, widths, 0.0 if widths else None, None, words)
-
-    def parameters(self) -> dict[str, Any]:
-        return {}
-
-    @classmethod
-    def read(cls, parameters: dict[str, Any]) -> Self:
-        needed(parameters, cls.kind)
-        return cls()
 
 
 @dataclass(frozen=True)
@@ -136,19 +112,6 @@ class ValueClass(Distortion):
     def apply(self, attribute: Attribute, codes: IntArray, drawn: IntArray | None) -> IntArray:  # noqa: ARG002 - one signature for all distortions
         return np.searchsorted(self.bounds(attribute), codes, side="right") - 1
 
-    def kernel(
-        self,
-        attribute: Attribute,
-        inputs: ArrayLike | None = None,
-        outputs: ArrayLike | None = None,
-    ) -> Kernel:
-        codes = np.arange(attribute.cells)
-        return mapped_kernel(
-            self.apply(attribute, codes, None),
-            edges_within(inputs, range(attribute.cells), "true"),
-            edges_within(outputs, self.outputs(attribute), "sent"),
-        )
-
     def texts(self, attribute: Attribute) -> Sequence[str]:
         column = numeric(attribute, self.kind)
 
@@ -194,7 +157,7 @@ class ValueClass(Distortion):
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(Distortion):
+class RandomizedResponse(PureDistortion):
     """k-ary randomized response: the truth with probability e**epsilon / (e**epsilon + k - 1).
 
     Parameters
@@ -208,10 +171,6 @@ class RandomizedResponse(Distortion):
     """
 
     kind: ClassVar[str] = "response"
-    epsilon: Epsilon
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", epsilon_of(self.epsilon))
 
     def check(self, attribute: Attribute) -> None:
         if not isinstance(attribute, Categorical):
@@ -232,18 +191,10 @@ class RandomizedResponse(Distortion):
         shift = np.int64(0) if drawn is None else drawn
         return (codes + shift) % attribute.cells
 
-    def kernel(
-        self,
-        attribute: Attribute,
-        inputs: ArrayLike | None = None,
-        outputs: ArrayLike | None = None,
-    ) -> Kernel:
-        codes = range(attribute.cells)
-        true_edges = edges_within(inputs, codes, "true")
-        sent_edges = edges_within(outputs, codes, "sent")
+    def kernel_between(self, attribute: Attribute, true: Edges, sent: Edges) -> Kernel:
         truth, lie = (count / WHOLE for count in self.table(attribute).counts[:2])
-        same = mapped_kernel(np.arange(attribute.cells), true_edges, sent_edges)
-        return (truth - lie) * same + lie * np.diff(sent_edges)[None, :]
+        same = mapped_kernel(np.arange(attribute.cells), true, sent)
+        return (truth - lie) * same + lie * np.diff(sent)[None, :]
 
     def privacy(self, attribute: Attribute) -> Privacy:
         table = self.table(attribute)
@@ -257,14 +208,6 @@ class RandomizedResponse(Distortion):
         )
         exact = loss(response_ratio(table))
         return Privacy(attribute.name, self.kind, None, None, self.epsilon, words, exact)
-
-    def parameters(self) -> dict[str, Any]:
-        return {"epsilon": str(self.epsilon)}
-
-    @classmethod
-    def read(cls, parameters: dict[str, Any]) -> Self:
-        needed(parameters, cls.kind, "epsilon")
-        return cls(parameters["epsilon"])
 
 
 def _whole(value: Any) -> bool:

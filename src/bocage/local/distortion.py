@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bocage.epsilon import Epsilon
 from bocage.errors import SurveyError
-from bocage.local.kernel import Kernel
+from bocage.local.kernel import Edges, Kernel, edges_within, mapped_kernel
 from bocage.local.privacy import Privacy
 from bocage.mechanisms import IntArray
-from bocage.mechanisms.local_tables import LocalTable, draw_local
+from bocage.mechanisms.local_tables import LARGEST_EPSILON, LocalTable, draw_local
 from bocage.mechanisms.rng import RandomBits, Randomness
 from bocage.schema import Attribute, Numeric
+
+MOST_PERCENT = 1000  # ten times the range: beyond, an answer is all noise
 
 
 class Distortion(ABC):
@@ -44,7 +48,6 @@ class Distortion(ABC):
     def apply(self, attribute: Attribute, codes: IntArray, drawn: IntArray | None) -> IntArray:
         """What is sent for true codes, given what was drawn from the table for each of them."""
 
-    @abstractmethod
     def kernel(
         self,
         attribute: Attribute,
@@ -56,19 +59,34 @@ class Distortion(ABC):
         `inputs` and `outputs` are edges of intervals of codes; by default each code is one. A true
         code is taken to be uniform within its interval.
         """
+        true = edges_within(inputs, range(attribute.cells), "true")
+        return self.kernel_between(
+            attribute, true, edges_within(outputs, self.outputs(attribute), "sent")
+        )
+
+    def kernel_between(self, attribute: Attribute, true: Edges, sent: Edges) -> Kernel:
+        """The kernel between edges that were checked. This one is for a distortion without chance."""
+        codes = self.apply(attribute, np.arange(attribute.cells), None)
+        return mapped_kernel(codes, true, sent)
 
     @abstractmethod
     def privacy(self, attribute: Attribute) -> Privacy:
         """What this distortion protects, three ways."""
 
-    @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """The parameters as they stand in a survey file."""
+        """The parameters as they stand in a survey file: whole numbers, and decimals as text."""
+        given = {name: getattr(self, name) for name in self._names()}
+        return {name: x if isinstance(x, int) else str(x) for name, x in given.items()}
 
     @classmethod
-    @abstractmethod
     def read(cls, parameters: dict[str, Any]) -> Self:
         """Read the parameters of a survey file; refuse what is missing or unknown."""
+        needed(parameters, cls.kind, *cls._names())
+        return cls(**parameters)
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return [field.name for field in fields(cls)]  # type: ignore[arg-type] # each is a dataclass
 
     def distort(
         self, attribute: Attribute, codes: IntArray, random: Randomness | None = None
@@ -88,6 +106,28 @@ class Distortion(ABC):
     def texts(self, attribute: Attribute) -> Sequence[str] | None:
         """What the codes that can be sent are called; None if they are numbers."""
         return None if isinstance(attribute, Numeric) else attribute.values
+
+
+@dataclass(frozen=True)
+class PureDistortion(Distortion):
+    """A distortion that is differentially private in the local model, at an epsilon of its own.
+
+    Parameters
+    ----------
+    epsilon
+        Above 0 and at most 64; a number or a text is read as one.
+    """
+
+    epsilon: Epsilon
+
+    def __post_init__(self) -> None:
+        epsilon = Epsilon.of(self.epsilon)
+        if epsilon > Epsilon.of(LARGEST_EPSILON):
+            raise SurveyError(
+                f"the epsilon of one answer is at most {LARGEST_EPSILON}, not {epsilon}. Above that "
+                "nothing is protected: say clear."
+            )
+        object.__setattr__(self, "epsilon", epsilon)
 
 
 @cache
@@ -127,12 +167,31 @@ def needed(parameters: dict[str, Any], kind: str, *names: str) -> None:
             raise SurveyError(f"the distortion {kind!r} needs its parameter {name!r}.")
     for name in parameters:
         if name not in names:
-            known = ", ".join(map(repr, names)) or "none"
+            listed = ", ".join(map(repr, names)) or "none"
             raise SurveyError(
-                f"the distortion {kind!r} has no parameter {name!r:.60}; it has {known}."
+                f"the distortion {kind!r} has no parameter {name!r:.60}; it has {listed}."
             )
 
 
 def span(attribute: Numeric) -> float:
     """The range of the attribute in grid steps."""
     return float((attribute.upper - attribute.lower) / attribute.width)
+
+
+def steps_of(attribute: Attribute, percent: float, confidence: float, kind: str) -> float:
+    """The width of an interval in grid steps that is this percentage of the range."""
+    column = numeric(attribute, kind)
+    if not 0 < percent <= MOST_PERCENT:
+        raise SurveyError(
+            f"privacy must be above 0 and at most {MOST_PERCENT} % of the range, not {percent:g} %."
+            " 100 % means that the interval of 95 % confidence is as wide as the range."
+        )
+    if not 0 < confidence < 1:
+        raise SurveyError(f"a confidence lies between 0 and 1, not at {confidence:g}.")
+    width = percent / 100 * span(column)
+    if width < 1:
+        raise SurveyError(
+            f"{column.name!r}: {percent:g} % privacy is less than one step of the grid. Declare a "
+            "finer grid, or ask for more."
+        )
+    return width

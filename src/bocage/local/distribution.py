@@ -11,8 +11,13 @@ from numpy.typing import NDArray
 
 from bocage.errors import LearnerError
 from bocage.local.discrete import ValueClass
-from bocage.local.few import FewRecords, few_records
-from bocage.local.intervals import Intervals, number_of_intervals, partition
+from bocage.local.intervals import (
+    FewRecords,
+    Intervals,
+    few_records,
+    number_of_intervals,
+    partition,
+)
 from bocage.local.kernel import Edges
 from bocage.local.reconstruct import Stop, reconstruct
 from bocage.local.records import Records
@@ -98,7 +103,7 @@ def distributions(
     Post-processing of what people sent.
     """
     survey = records.survey
-    known = [attribute.name for attribute in survey.schema.attributes]
+    asked = [attribute.name for attribute in survey.schema.attributes]
     if not len(records):
         raise LearnerError("there are no records to reconstruct from.")
     label = survey.schema.label
@@ -108,22 +113,22 @@ def distributions(
     if by_label and label is not None:
         sent = records.codes[label.name]
         groups = [(value, sent == code) for code, value in enumerate(label.values)]
-    found = []
-    for name in known if columns is None else columns:
+    estimates = []
+    for name in asked if columns is None else columns:
         if name not in survey.schema.by_name:
             raise LearnerError(
                 f"survey {survey.schema.name!r} does not ask for {name!r:.60}. It asks for "
-                f"{', '.join(map(repr, known))}."
+                f"{', '.join(map(repr, asked))}."
             )
         wanted = intervals or number_of_intervals(len(records))
         if isinstance(survey.schema[name], Numeric) and few_records(len(records), wanted):
             warnings.warn(few_records(len(records), wanted), FewRecords, stacklevel=2)
         parts = partition(survey.schema[name], survey.distortions[name], wanted)
-        found += [_one(records, name, parts, stop, *group) for group in groups]
-    return found
+        estimates += [_distribution(records, name, parts, stop, *group) for group in groups]
+    return estimates
 
 
-def _one(  # noqa: PLR0917 - one call, above
+def _distribution(  # noqa: PLR0917 - one call, above
     records: Records,
     name: str,
     parts: Intervals,

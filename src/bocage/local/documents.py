@@ -8,9 +8,11 @@ from reprlib import repr as short
 from typing import Any
 
 from bocage.documents import reading, writing
+from bocage.documents.files import Files
 from bocage.documents.reading import Limits, Unreadable
 from bocage.errors import SurveyError
-from bocage.model.writing import write_whole
+
+_FILES = Files(SurveyError)
 
 
 def digest(document: Any) -> str:
@@ -20,12 +22,7 @@ def digest(document: Any) -> str:
 
 def read(path: Path, what: str, limits: Limits = reading.USUAL) -> bytes:
     """All of a file, if it is no larger than a file of ours may be."""
-    try:
-        return reading.read_bytes(path, limits)
-    except OSError as error:
-        raise SurveyError(f"{what} {path} cannot be read: {error.strerror}.") from None
-    except Unreadable as error:
-        raise SurveyError(f"{what} {path}: {error.problem}.") from None
+    return _FILES.read(path, limits, what=what)
 
 
 def write(path: Path, document: Any, what: str, *, private: bool = False) -> None:
@@ -36,10 +33,7 @@ def write(path: Path, document: Any, what: str, *, private: bool = False) -> Non
     shape: dict[str, Any] = {"separators": (",", ":")} if private else {"indent": 1}
     text = json.dumps(document, ensure_ascii=True, **shape) + "\n"
     mode = 0o600 if private else None
-    try:
-        write_whole(path, text.encode("ascii"), mode)
-    except OSError as error:
-        raise SurveyError(f"{what} {path} cannot be written: {error.strerror}.") from None
+    _FILES.write(path, text.encode("ascii"), what=what, mode=mode)
 
 
 def parse(
@@ -58,10 +52,10 @@ def checked(document: Any, form: str, version: int, keys: set[str]) -> dict[str,
     """The document, if it is an object of this format and version with exactly these keys."""
     if not isinstance(document, dict) or document.get("format") != form:
         raise SurveyError(f'it is no file of the format "{form}".')
-    known = document.get("version")
-    if known != version or isinstance(known, bool):
+    given = document.get("version")
+    if given != version or isinstance(given, bool):
         raise SurveyError(
-            f"it has format version {short(known)}; this program reads version {version}."
+            f"it has format version {short(given)}; this program reads version {version}."
         )
     for key in sorted(keys - set(document)):
         raise SurveyError(f'"{key}" is missing.')

@@ -1,7 +1,8 @@
 """Intervals of values and of answers, and how the one become the other.
 
 Agrawal & Srikant (2000), section 4.2: as many intervals as give 100 records each, but 10 to 100. The
-answers have intervals of the same width on a grid of their own, which reaches as far as they do.
+answers have intervals of the same width on a grid of their own, which reaches as far as they do. Of fewer
+records a reconstruction follows the noise, which is said.
 """
 
 from __future__ import annotations
@@ -20,6 +21,22 @@ RECORDS_PER_INTERVAL = 100
 FEWEST, MOST = 10, 100
 MOST_VALUES = 2048  # of a category
 MOST_ANSWERS = 4096  # intervals of answers
+
+
+class FewRecords(UserWarning):
+    """There are too few records to reconstruct a distribution from."""
+
+
+def few_records(records: int, intervals: int) -> str:
+    """What to say, and to do, about so few records; nothing if there are enough."""
+    needed = RECORDS_PER_INTERVAL * intervals
+    if records >= needed:
+        return ""
+    return (
+        f"{records} records in {intervals} intervals are too few to reconstruct a distribution: "
+        f"{RECORDS_PER_INTERVAL} in each are needed. Collect {needed} records, or ask for fewer "
+        "intervals; what is found may follow the noise."
+    )
 
 
 def number_of_intervals(records: int) -> int:
@@ -68,11 +85,11 @@ def partition(attribute: Attribute, distortion: Distortion, intervals: int) -> I
     edges = np.arange(cells + 1) if whole else starts(np.arange(intervals + 1), cells, intervals)
     codes = np.arange(sent.start, sent.stop)
     each = whole or len(sent) <= intervals
-    place = codes - sent.start if each else codes * intervals // cells
-    place -= place[0]
-    if place[-1] >= MOST_ANSWERS:  # noise that reaches very far: neighbors are counted together
-        place = place * MOST_ANSWERS // (place[-1] + 1)
-    first = np.flatnonzero(np.diff(place, prepend=-1))
+    interval = codes - sent.start if each else codes * intervals // cells
+    interval -= interval[0]
+    if interval[-1] >= MOST_ANSWERS:  # noise that reaches very far: neighbors are counted together
+        interval = interval * MOST_ANSWERS // (interval[-1] + 1)
+    first = np.flatnonzero(np.diff(interval, prepend=-1))
     ends = np.append(codes[first], sent.stop)
     return Intervals(
         edges,

@@ -22,14 +22,14 @@ def edges_within(edges: ArrayLike | None, codes: range, what: str) -> Edges:
     """Edges of intervals inside `codes`; by default each code is an interval of its own."""
     if edges is None:
         return np.arange(codes.start, codes.stop + 1, dtype=np.int64)
-    found = np.asarray(edges)
-    if found.ndim != 1 or len(found) < 2 or not np.issubdtype(found.dtype, np.integer):
+    array = np.asarray(edges)
+    if array.ndim != 1 or len(array) < 2 or not np.issubdtype(array.dtype, np.integer):
         raise SurveyError(f"the edges of {what} codes are at least two whole numbers.")
-    if (np.diff(found) <= 0).any() or found[0] < codes.start or found[-1] > codes.stop:
+    if (np.diff(array) <= 0).any() or array[0] < codes.start or array[-1] > codes.stop:
         raise SurveyError(
             f"the edges of {what} codes must grow and lie within {codes.start} .. {codes.stop}."
         )
-    return found.astype(np.int64)
+    return array.astype(np.int64)
 
 
 def additive_kernel(table: LocalTable, inputs: Edges, outputs: Edges, sent: range) -> Kernel:
@@ -45,8 +45,8 @@ def additive_kernel(table: LocalTable, inputs: Edges, outputs: Edges, sent: rang
 
     def summed(k: Edges) -> Kernel:
         """Sum of F(j) over all j <= k."""
-        place = np.clip(k, table.first - 1, last) - table.first + 1
-        return np.asarray(running[place] + np.maximum(k - last, 0), dtype=np.float64)
+        position = np.clip(k, table.first - 1, last) - table.first + 1
+        return np.asarray(running[position] + np.maximum(k - last, 0), dtype=np.float64)
 
     cuts = outputs[None, :] - 1
     below = summed(cuts - inputs[:-1, None]) - summed(cuts - inputs[1:, None])

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.local.discrete import Clear
-from bocage.local.few import FewRecords, few_records
-from bocage.local.growth import Growth
-from bocage.local.intervals import number_of_intervals
+from bocage.local.intervals import FewRecords, few_records, number_of_intervals
 from bocage.local.privacy import Privacy, of_record
 from bocage.local.records import Records
 from bocage.local.survey import Survey
+from bocage.local.tree_parameters import TreeParameters
 from bocage.model import Certificate, PlanLine, Tree
 from bocage.schema import Categorical, Numeric
 
@@ -25,7 +24,7 @@ LOCAL = "local"  # the certificate's word for: whatever one person's record was
 
 
 @dataclass(frozen=True)
-class SurveyTree(Growth):
+class SurveyTree(TreeParameters):
     """A decision tree from distorted records (Agrawal & Srikant 2000, section 4).
 
     Parameters
@@ -86,21 +85,21 @@ class SurveyTree(Growth):
         columns = [(survey.schema[name], survey.distortions[name]) for name in chosen]
         labels = np.ascontiguousarray(records.codes[label.name], np.int64)
         grown = grow(Answers(columns, matrix, labels, label.cells, self))
-        place = [attribute.name for attribute in survey.schema.attributes]
-        grown.column = [c if c < 0 else place.index(chosen[c]) for c in grown.column]
+        names = [attribute.name for attribute in survey.schema.attributes]
+        grown.column = [c if c < 0 else names.index(chosen[c]) for c in grown.column]
         grown.counts = _true_counts(survey, label, grown.counts)
         return grown.freeze(survey.schema, certificate(survey, self.algorithm))
 
     def _chosen(self, survey: Survey) -> list[str]:
-        known = [attribute.name for attribute in survey.schema.attributes]
-        chosen = known if self.attributes is None else list(self.attributes)
+        asked = [attribute.name for attribute in survey.schema.attributes]
+        chosen = asked if self.attributes is None else list(self.attributes)
         if not chosen or len(set(chosen)) < len(chosen):
             raise LearnerError("attributes are one or more columns, each named once.")
         for name in chosen:
-            if name not in known:
+            if name not in asked:
                 raise LearnerError(
                     f"survey {survey.schema.name!r} does not ask for the attribute {name!r:.60}. It "
-                    f"asks for {', '.join(map(repr, known))}."
+                    f"asks for {', '.join(map(repr, asked))}."
                 )
         return chosen
 
@@ -162,5 +161,5 @@ def _true_counts(
     if isinstance(distortion, Clear):
         return counts
     kernel = distortion.kernel(label)  # true x sent
-    found = np.linalg.solve(kernel.T, np.array(counts, np.float64).T).T
-    return list(np.rint(np.maximum(found, 0)).astype(np.int64))
+    true = np.linalg.solve(kernel.T, np.array(counts, np.float64).T).T
+    return list(np.rint(np.maximum(true, 0)).astype(np.int64))

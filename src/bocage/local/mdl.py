@@ -21,8 +21,8 @@ def leaf_bits(counts: NDArray[np.int64] | Floats) -> Floats:
     sizes, labels = table.sum(axis=-1), table.shape[-1]
     parts = np.divide(table, sizes[..., None], out=np.ones_like(table), where=table > 0)
     entropy = -(table * np.log2(parts)).sum(axis=-1)
-    found: Floats = entropy + (labels - 1) / 2 * np.log2(np.maximum(sizes, 1) / 2)
-    return found + label_bits(labels)
+    bits: Floats = entropy + (labels - 1) / 2 * np.log2(np.maximum(sizes, 1) / 2)
+    return bits + label_bits(labels)
 
 
 def label_bits(labels: int) -> float:

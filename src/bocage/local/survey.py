@@ -11,7 +11,7 @@ from typing import Any
 
 from bocage.errors import BocageError, SchemaError, SurveyError
 from bocage.local import documents
-from bocage.local.additive import Gaussian, Laplace, Uniform
+from bocage.local.additive_noise import Gaussian, Laplace, Uniform
 from bocage.local.discrete import Clear, RandomizedResponse, ValueClass
 from bocage.local.distortion import Distortion, checked, system_randomness
 from bocage.local.privacy import Privacy, of_record
@@ -185,12 +185,12 @@ class Survey:
 def _distortions(entries: Any) -> dict[str, Distortion]:
     if not isinstance(entries, list):
         raise SurveyError('"distortions" is a list with an entry for each column.')
-    found: dict[str, Distortion] = {}
+    distortions: dict[str, Distortion] = {}
     for entry in entries:
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
             raise SurveyError('an entry of "distortions" is an object with a "name" and a "kind".')
         name, kind = entry["name"], entry.get("kind")
-        if name in found:
+        if name in distortions:
             raise SurveyError(f"there are two distortions for {short(name)}.")
         if not isinstance(kind, str) or kind not in DISTORTIONS:
             raise SurveyError(
@@ -199,7 +199,7 @@ def _distortions(entries: Any) -> dict[str, Distortion]:
             )
         parameters = {key: value for key, value in entry.items() if key not in ("name", "kind")}
         try:
-            found[name] = DISTORTIONS[kind].read(parameters)
+            distortions[name] = DISTORTIONS[kind].read(parameters)
         except BocageError as error:
             raise SurveyError(f"{short(name)}: {error}") from None
-    return found
+    return distortions

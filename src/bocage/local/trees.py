@@ -15,18 +15,20 @@ local      reconstructed at every node, for the records of each label, until the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bocage.local import growing, mdl
+from bocage.local import mdl, tree_kernels
 from bocage.local.answers import Answers, Ints, Rows
-from bocage.local.grown import Grown
 from bocage.local.kernel import Edges
+from bocage.model import Certificate, Tree, TreeBuilder
+from bocage.schema import Schema
 
 
 @dataclass(frozen=True)
-class Place:
+class OpenLeaf:
     """A leaf that may still be split.
 
     Parameters
@@ -48,12 +50,99 @@ class Place:
     depth: int = 0
 
 
-def grow(answers: Answers) -> Grown:
+@dataclass
+class GrowingTree:
+    """A tree in codes of the schema, pruned and frozen at the end. Parents come before their children.
+
+    Parameters
+    ----------
+    column, threshold
+        What a node tests: the position of the attribute, -1 for a leaf; and the first code of the
+        second child, None for a child for each code. A threshold may lie outside the domain.
+    bits
+        What it takes to name the split.
+    first_child, arity
+        Where the children are.
+    counts
+        How many records of each label the node has.
+    """
+
+    column: list[int] = field(default_factory=list)
+    threshold: list[int | None] = field(default_factory=list)
+    bits: list[float] = field(default_factory=list)
+    first_child: list[int] = field(default_factory=list)
+    arity: list[int] = field(default_factory=list)
+    counts: list[NDArray[np.int64]] = field(default_factory=list)
+
+    def add(self, counts: NDArray[np.int64]) -> int:
+        """A new leaf."""
+        self.column.append(-1)
+        self.threshold.append(None)
+        self.bits.append(0.0)
+        self.first_child.append(-1)
+        self.arity.append(0)
+        self.counts.append(counts)
+        return len(self.column) - 1
+
+    def split(
+        self, node: int, column: int, threshold: int | None, bits: float, parts: NDArray[np.int64]
+    ) -> range:
+        """Split a leaf; `parts` are the counts of its children."""
+        first = len(self.column)
+        self.column[node], self.threshold[node] = column, threshold
+        self.bits[node], self.first_child[node], self.arity[node] = bits, first, len(parts)
+        for counts in parts:
+            self.add(counts)
+        return range(first, first + len(parts))
+
+    def prune(self) -> None:
+        """Turn splits that are not worth their bits into leaves."""
+        kept = mdl.kept_splits(
+            np.array(self.first_child),
+            np.array(self.arity),
+            np.array(self.counts),
+            np.array(self.bits),
+        )
+        for node in np.flatnonzero(~kept).tolist():
+            self.column[node] = -1
+
+    def freeze(self, schema: Schema, certificate: Certificate) -> Tree:
+        """The model. What no value of the domain can reach is left out."""
+        builder = TreeBuilder(schema)
+        waiting = [(0, builder.root, 0)]
+        while waiting:
+            node, new, decision = waiting.pop()
+            old = self._reached(node, schema)
+            counts = self.counts[old]
+            if counts.any():  # a branch without records decides as its parent does
+                decision = int(counts.argmax())
+            builder.counts(new, counts.tolist())
+            builder.label(new, decision)
+            if self.column[old] < 0:
+                continue
+            name = schema.attributes[self.column[old]].name
+            children = builder.split(new, name, self.threshold[old])
+            first = self.first_child[old]
+            waiting += [(first + at, child, decision) for at, child in enumerate(children)]
+        return builder.freeze(certificate)
+
+    def _reached(self, node: int, schema: Schema) -> int:
+        """The node itself, or what lies below it if all values of the domain go there."""
+        while self.column[node] >= 0:
+            threshold = self.threshold[node]
+            cells = schema.attributes[self.column[node]].cells
+            if threshold is None or 0 < threshold < cells:
+                return node
+            node = self.first_child[node] + (threshold <= 0)
+        return node
+
+
+def grow(answers: Answers) -> GrowingTree:
     """Grow a tree by the algorithm that `answers.growth` names, and prune it."""
     growth, rows = answers.growth, answers.everyone()
-    tree = Grown()
+    tree = GrowingTree()
     tree.add(np.bincount(answers.labels, minlength=answers.classes))
-    root = Place(0, rows, answers.edges)
+    root = OpenLeaf(0, rows, answers.edges)
     if growth.algorithm == "local":
         _grow_locally(tree, answers, root)
     else:
@@ -68,7 +157,7 @@ def grow(answers: Answers) -> Grown:
     return tree
 
 
-def _grow_locally(tree: Grown, answers: Answers, root: Place) -> None:
+def _grow_locally(tree: GrowingTree, answers: Answers, root: OpenLeaf) -> None:
     """Reconstruct at every node that is large enough, before it is split.
 
     An attribute that was split on keeps its association. The records of a node were chosen by their
@@ -76,48 +165,48 @@ def _grow_locally(tree: Grown, answers: Answers, root: Place) -> None:
     """
     growth, waiting = answers.growth, [root]
     while waiting:
-        place = waiting.pop()
-        if place.node and (len(place.rows) < growth.small or place.depth >= growth.most_depth):
-            _grow_below(tree, answers, place)
+        leaf = waiting.pop()
+        if leaf.node and (len(leaf.rows) < growth.small or leaf.depth >= growth.most_depth):
+            _grow_below(tree, answers, leaf)
             continue
-        answers.edges = place.edges
-        left = [c for c in range(len(answers.attributes)) if c not in place.used]
-        answers.take_reconstructed(place.rows, left, by_class=True)
-        waiting += _split(tree, answers, place)
+        answers.edges = leaf.edges
+        left = [c for c in range(len(answers.attributes)) if c not in leaf.used]
+        answers.take_reconstructed(leaf.rows, left, by_class=True)
+        waiting += _split(tree, answers, leaf)
 
 
-def _split(tree: Grown, answers: Answers, place: Place) -> list[Place]:
+def _split(tree: GrowingTree, answers: Answers, leaf: OpenLeaf) -> list[OpenLeaf]:
     """Split one node, if a split is better than none."""
-    rows, edges = place.rows, place.edges
+    rows, edges = leaf.rows, leaf.edges
     offset = _offset(edges)
     table = np.zeros((offset[-1], answers.classes), np.int64)
-    growing.count_codes(answers.codes, answers.labels, rows, 0, len(rows), offset, table)
+    tree_kernels.count_codes(answers.codes, answers.labels, rows, 0, len(rows), offset, table)
     sums = np.zeros(answers.classes, np.int64)
-    counts = tree.counts[place.node]
-    column, cut = growing.best_split(table, offset, answers.multiway, counts, sums)
+    counts = tree.counts[leaf.node]
+    column, cut = tree_kernels.best_split(table, offset, answers.multiway, counts, sums)
     if column < 0:
         return []
     lines = table[offset[column] : offset[column + 1]]
     parts = lines if cut < 0 else np.array([lines[:cut].sum(axis=0), lines[cut:].sum(axis=0)])
     ends = np.zeros(len(parts), np.int64)
-    growing.part(answers.codes, rows, 0, len(rows), column, cut, ends, np.empty_like(rows))
+    tree_kernels.part(answers.codes, rows, 0, len(rows), column, cut, ends, np.empty_like(rows))
     threshold = None if cut < 0 else int(edges[column][cut])
-    children = tree.split(place.node, column, threshold, _bits(edges, column, cut), parts)
+    children = tree.split(leaf.node, column, threshold, _bits(edges, column, cut), parts)
     return [
-        Place(child, members, list(edges), place.used | {column}, place.depth + 1)
+        OpenLeaf(child, members, list(edges), leaf.used | {column}, leaf.depth + 1)
         for child, members in zip(children, np.split(rows, ends[:-1]), strict=True)
     ]
 
 
-def _grow_below(tree: Grown, answers: Answers, place: Place) -> None:
+def _grow_below(tree: GrowingTree, answers: Answers, leaf: OpenLeaf) -> None:
     """Grow the rest of the tree below a leaf, with the intervals that its records have."""
-    growth, edges, offset = answers.growth, place.edges, _offset(place.edges)
+    growth, edges, offset = answers.growth, leaf.edges, _offset(leaf.edges)
     floor = floor_bits(edges, answers) if growth.prune else -np.inf
-    column, cut, first, counts = growing.grow(
-        answers.codes, answers.labels, place.rows, offset, answers.multiway, answers.classes,
-        growth.fewest, growth.most_depth - place.depth, floor, mdl.label_bits(answers.classes),
+    column, cut, first, counts = tree_kernels.grow(
+        answers.codes, answers.labels, leaf.rows, offset, answers.multiway, answers.classes,
+        growth.fewest, growth.most_depth - leaf.depth, floor, mdl.label_bits(answers.classes),
     )  # fmt: skip
-    number = {0: place.node}
+    number = {0: leaf.node}
     for old in np.flatnonzero(column >= 0).tolist():
         at, where, begin = int(column[old]), int(cut[old]), int(first[old])
         children = 2 if where >= 0 else int(offset[at + 1] - offset[at])

@@ -2,22 +2,19 @@
 
 ::
 
-    base              the contract of a noise provider
-    system, opendp    the two providers
-    laplace           discrete Laplace            ┐
-    response          k-ary randomized response   ┘ on table: exact draws from a fixed distribution
-    exponential       exponential mechanism       ┐
-    permute_and_flip  permute-and-flip            ┘ on batch: many contests at once
-    walk              exponential mechanism over whole trees, by a walk that is corrected
-    acceptance        the coin that corrects it
-    bernoulli         Bernoulli(exp(-p / q))
-    local_tables      noise that a person's own machine draws, in Python and in JavaScript
-    exponentials      exponential variables, digit by digit
-    knorm, agreeing   noise on small tables, known within bounds: on exponentials
-    points            what both have in common
-    rng, bounds       the operating system's random words; integer bounds on exp
-    accuracy, loss, local_loss
-                      how far noise reaches; what each mechanism reveals (no draws)
+    base                 the contract of a noise provider
+    system, opendp       the two providers
+    laplace              discrete Laplace            ┐ on finite_distribution: exact draws
+    randomized_response  k-ary randomized response   ┘ from a few outcomes
+    selection/           private selection: one of a list, or one of too many to list
+    bernoulli            Bernoulli(exp(-p / q))
+    knorm                noise on small tables, known within bounds       ┐ on exponential_variables,
+    consistent_noise     the same on tables that have one sum             ┘ digit by digit
+    body_points          what both have in common: random points of convex bodies
+    local_tables         noise that a person's own machine draws, in Python and in JavaScript
+    rng, bounds          the operating system's random words; integer bounds on exp
+    accuracy, deviation  how far noise reaches (no draws)
+    loss, local_loss     what each mechanism reveals (no draws)
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ from bocage.mechanisms.accuracy import (
     laplace_tail,
 )
 from bocage.mechanisms.base import Adjacency, Contest, FloatArray, IntArray, Noise, Selection
-from bocage.mechanisms.consistent_noise import Agreeing
+from bocage.mechanisms.consistent_noise import ConsistentTables
 from bocage.mechanisms.deviation import deviations
 from bocage.mechanisms.knorm import Body, Perturbation, Roots, Tables
 from bocage.mechanisms.loss import (
@@ -48,8 +45,8 @@ from bocage.mechanisms.system import SystemNoise
 __all__ = [
     "DEFAULT_CONFIDENCE",
     "Adjacency",
-    "Agreeing",
     "Body",
+    "ConsistentTables",
     "Contest",
     "FloatArray",
     "IntArray",

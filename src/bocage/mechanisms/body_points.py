@@ -16,8 +16,8 @@ Bounds = tuple[NDArray[Any], NDArray[Any]]  # Python integers, in units of 2**-b
 Interval = tuple[int, int]
 
 
-class Drawn(ABC):
-    """What a body needs beside exponentials, and how many of these."""
+class BodyDraw(ABC):
+    """A random point of one body: what it needs beside exponentials, and how many of these."""
 
     count: int
 
@@ -44,8 +44,8 @@ def permutation(size: int, source: Randomness) -> list[int]:
     return order
 
 
-def place(weights: Sequence[int], number: int) -> int:
-    """The place that a number below the sum of the weights falls on."""
+def index_of(weights: Sequence[int], number: int) -> int:
+    """The index whose share of the running sum of the weights a number below it falls on."""
     for at, weight in enumerate(weights):
         if number < weight:
             return at

@@ -26,12 +26,12 @@ from functools import lru_cache
 from itertools import accumulate
 
 from bocage.mechanisms.body_points import (
+    BodyDraw,
     Bounds,
-    Drawn,
     Interval,
     as_columns,
+    index_of,
     permutation,
-    place,
     share,
 )
 from bocage.mechanisms.rng import Randomness
@@ -40,7 +40,7 @@ Weights = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Agreeing:
+class ConsistentTables:
     """Tables with one sum for all of them; one of a single cell is that sum. See the module."""
 
     rate: Fraction
@@ -52,10 +52,10 @@ class Agreeing:
         return self.columns * (1 + sum(size - 1 for size in self.sizes))
 
 
-class Agreed(Drawn):
-    """The draw of one `Agreeing`."""
+class ConsistentDraw(BodyDraw):
+    """The draw of one `ConsistentTables`."""
 
-    def __init__(self, body: Agreeing, source: Randomness) -> None:
+    def __init__(self, body: ConsistentTables, source: Randomness) -> None:
         self._body = body
         self._signs = [positives(body.sizes, source) for _ in range(body.columns)]
         self._orders = [
@@ -101,23 +101,23 @@ class Agreed(Drawn):
 def _part(whole: Interval, digits: list[int]) -> list[Interval]:
     """All but the last share of a whole that is shared out at random; the last one is not used."""
     low, high = sum(digits), sum(digits) + len(digits)
-    return [share((own, own + 1), low, high, whole, 1) for own in digits[:-1]]
+    return [share((digit, digit + 1), low, high, whole, 1) for digit in digits[:-1]]
 
 
 def positives(sizes: tuple[int, ...], source: Randomness) -> list[int]:
     """How many free cells of each table are positive; the module has the weights."""
     rest = products(sizes)
     weights = totals(sizes)
-    left = place(weights, int(source.below(sum(weights), 1)[0]))
-    found = []
+    left = index_of(weights, int(source.below(sum(weights), 1)[0]))
+    signs = []
     for size, after in zip(sizes, rest[1:], strict=True):
-        own = [
+        ways = [
             square * (after[left - j] if 0 <= left - j < len(after) else 0)
             for j, square in enumerate(squares(size - 1))
         ]
-        found.append(place(own, int(source.below(sum(own), 1)[0])))
-        left -= found[-1]
-    return found
+        signs.append(index_of(ways, int(source.below(sum(ways), 1)[0])))
+        left -= signs[-1]
+    return signs
 
 
 @lru_cache(maxsize=256)
@@ -132,15 +132,15 @@ def squares(free: int) -> Weights:
 @lru_cache(maxsize=64)
 def products(sizes: tuple[int, ...]) -> tuple[Weights, ...]:
     """For each table on, and for none: how the positive cells of these add up, by their number."""
-    found: list[Weights] = [(1,)]
+    sums: list[Weights] = [(1,)]
     for size in reversed(sizes):
-        own, after = squares(size - 1), found[-1]
-        both = [0] * (len(own) + len(after) - 1)
-        for i, one in enumerate(own):
-            for j, other in enumerate(after):
-                both[i + j] += one * other
-        found.append(tuple(both))
-    return tuple(reversed(found))
+        table, after = squares(size - 1), sums[-1]
+        convolved = [0] * (len(table) + len(after) - 1)
+        for i, ways in enumerate(table):
+            for j, more in enumerate(after):
+                convolved[i + j] += ways * more
+        sums.append(tuple(convolved))
+    return tuple(reversed(sums))
 
 
 @lru_cache(maxsize=64)

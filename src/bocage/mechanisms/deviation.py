@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cache
 from math import factorial, sqrt
 
-from bocage.mechanisms.consistent_noise import Agreeing, products, squares, totals
+from bocage.mechanisms.consistent_noise import ConsistentTables, products, squares, totals
 from bocage.mechanisms.knorm import Body, Roots, facets
 
 
@@ -16,7 +16,7 @@ def deviations(body: Body) -> list[float]:
     Tables that agree are centered first: what they have in common is the noise of their sum, which a
     table of one cell has.
     """
-    if isinstance(body, Agreeing):
+    if isinstance(body, ConsistentTables):
         squared = (body.dimension + 1) * (body.dimension + 2) / body.rate**2
         each = {size: _agreed_square(body.sizes, size) for size in set(body.sizes)}
         return [sqrt(squared * each[size]) for size in body.sizes]

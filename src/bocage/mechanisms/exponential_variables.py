@@ -37,7 +37,7 @@ class Exponentials:
     def __init__(self, count: int, source: Randomness, bits: int = FIRST_BITS) -> None:
         self._source = source
         self.bits = 0
-        self.digits: NDArray[Any] = _whole(count, source).astype(object)
+        self.digits: NDArray[Any] = _integer_parts(count, source).astype(object)
         self.refine(bits)
 
     def refine(self, bits: int = MORE_BITS) -> None:
@@ -50,14 +50,14 @@ class Exponentials:
             self.bits += taken
 
 
-def _whole(count: int, source: Randomness) -> IntArray:
+def _integer_parts(count: int, source: Randomness) -> IntArray:
     """P(n) proportional to exp(-n): how often Bernoulli(exp(-1)) succeeds in a row."""
-    whole = np.zeros(count, np.int64)
+    parts = np.zeros(count, np.int64)
     running = np.arange(count)
     while len(running):
         running = running[bernoulli_exp(np.ones(len(running), np.int64), 1, source)]
-        whole[running] += 1
-    return whole
+        parts[running] += 1
+    return parts
 
 
 def _digits(count: int, first: int, taken: int, source: Randomness) -> IntArray:

@@ -43,16 +43,16 @@ from numpy.typing import NDArray
 
 from bocage.errors import EpsilonError
 from bocage.mechanisms.body_points import (
+    BodyDraw,
     Bounds,
-    Drawn,
     as_columns,
     as_rows,
+    index_of,
     permutation,
-    place,
     share,
 )
 from bocage.mechanisms.bounds import ceil_div
-from bocage.mechanisms.consistent_noise import Agreed, Agreeing
+from bocage.mechanisms.consistent_noise import ConsistentDraw, ConsistentTables
 from bocage.mechanisms.exponential_variables import FIRST_BITS, Exponentials
 from bocage.mechanisms.rng import Randomness
 
@@ -75,7 +75,7 @@ class Roots:
     labels: int
 
 
-Body = Tables | Roots | Agreeing
+Body = Tables | Roots | ConsistentTables
 
 
 class Perturbation:
@@ -101,24 +101,24 @@ class Perturbation:
     def bounds(self) -> list[Bounds]:
         """For each table lower and upper bounds of shape (cells, columns)."""
         digits: list[int] = self._exponentials.digits.tolist()
-        found, start = [], 0
+        bounds, start = [], 0
         for drawn in self._drawn:
-            found += drawn.bounds(digits[start : start + drawn.count])
+            bounds += drawn.bounds(digits[start : start + drawn.count])
             start += drawn.count
-        return found
+        return bounds
 
     def refine(self) -> None:
         """Draw further digits."""
         self._exponentials.refine()
 
 
-def _drawn(body: Body, source: Randomness) -> Drawn:
-    if isinstance(body, Agreeing):
-        return Agreed(body, source)
-    return _Balls(body, source) if isinstance(body, Tables) else _Facets(body, source)
+def _drawn(body: Body, source: Randomness) -> BodyDraw:
+    if isinstance(body, ConsistentTables):
+        return ConsistentDraw(body, source)
+    return _TablesDraw(body, source) if isinstance(body, Tables) else _RootsDraw(body, source)
 
 
-class _Balls(Drawn):
+class _TablesDraw(BodyDraw):
     """The draw of one `Tables`."""
 
     def __init__(self, body: Tables, source: Randomness) -> None:
@@ -141,23 +141,23 @@ class _Balls(Drawn):
             step = max(size, 2)
             points = []
             for order in (next(orders) for _ in range(columns)):
-                own = digits[start : start + step]
-                points.append(_point(size, own, radius, self._rate.numerator, order))
+                column = digits[start : start + step]
+                points.append(_point(size, column, radius, self._rate.numerator, order))
                 start += step
             tables.append(as_columns(points))
         return tables
 
 
 def _point(
-    size: int, own: list[int], radius: tuple[int, int], divisor: int, order: list[int]
+    size: int, digits: list[int], radius: tuple[int, int], divisor: int, order: list[int]
 ) -> tuple[list[int], list[int]]:
     """One column of a table: gaps from exponentials, sorted values, cells in random order."""
-    low, high = sum(own), sum(own) + len(own)
+    low, high = sum(digits), sum(digits) + len(digits)
     if size == 1:
-        value = share((own[0], own[0] + 1), low, high, radius, divisor)
+        value = share((digits[0], digits[0] + 1), low, high, radius, divisor)
         return ([value[0]], [value[1]]) if order[0] else ([-value[1]], [-value[0]])
     gaps = [
-        share((own[j - 1], own[j - 1] + 1), low, high, radius, divisor * min(j, size - j))
+        share((digits[j - 1], digits[j - 1] + 1), low, high, radius, divisor * min(j, size - j))
         for j in range(1, size)
     ]
     # The i-th value counts gap j with j/c if it lies above it, else with -(c-j)/c.
@@ -176,7 +176,7 @@ def _point(
     return lows, highs
 
 
-class _Facets(Drawn):
+class _RootsDraw(BodyDraw):
     """The draw of one `Roots`."""
 
     def __init__(self, body: Roots, source: Randomness) -> None:
@@ -186,22 +186,24 @@ class _Facets(Drawn):
         self._orders = [permutation(labels, source) for _ in range(body.size)]
         weights = facets(labels)
         drawn = source.below(sum(weights), body.size).tolist()
-        self._positive = [place(weights, number) + 1 for number in drawn]
+        self._positive = [index_of(weights, number) + 1 for number in drawn]
 
     def bounds(self, digits: list[int]) -> list[Bounds]:
         body, rate = self._body, self._body.rate
         step = 2 * body.labels - 1
         lows, highs = [], []
         for cell, (order, m) in enumerate(zip(self._orders, self._positive, strict=True)):
-            own = digits[cell * step : (cell + 1) * step]
-            size, parts = own[: body.labels - 1], own[body.labels - 1 :]
+            cell_digits = digits[cell * step : (cell + 1) * step]
+            size, parts = cell_digits[: body.labels - 1], cell_digits[body.labels - 1 :]
             least = sum(size) * rate.denominator
             radius = least, least + len(size) * rate.denominator
             ends = [0] * body.labels, [0] * body.labels
             for sign, members, part in ((1, order[:m], parts[:m]), (-1, order[m:], parts[m:])):
                 total = sum(part)
-                for label, one in zip(members, part, strict=True):
-                    value = share((one, one + 1), total, total + len(part), radius, rate.numerator)
+                for label, digit in zip(members, part, strict=True):
+                    value = share(
+                        (digit, digit + 1), total, total + len(part), radius, rate.numerator
+                    )
                     ends[0][label], ends[1][label] = value if sign > 0 else (-value[1], -value[0])
             lows.append(ends[0])
             highs.append(ends[1])

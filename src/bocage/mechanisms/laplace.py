@@ -3,7 +3,7 @@
 With q = exp(-1 / scale), a draw is X = G or, with probability q / (1 + q), X = -1 - G, where G is
 geometric, P(G = g) = (1 - q) q**g: the two halves of the distribution, without rejection. For any
 base m, G = D + m * H with D and H independent, P(D = d) proportional to q**d for d < m, and H
-geometric with ratio q**m. So G is written in base m, one `Table` a digit, until the ratio is small;
+geometric with ratio q**m. So G is written in base m, one `FiniteDistribution` a digit, until the ratio is small;
 in the last digit the outcome "m or more" adds m and draws again, which is exact because a geometric
 variable has no memory. The sign shares the table of the first digit: its outcome 2 d + s has the
 weight q**(d + s).
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from bocage.errors import EpsilonError
 from bocage.mechanisms.base import IntArray
 from bocage.mechanisms.bounds import ceil_div, power_bounds
-from bocage.mechanisms.finite import Table, Weights
+from bocage.mechanisms.finite_distribution import FiniteDistribution, Weights
 from bocage.mechanisms.rng import Randomness
 
 # Up to this scale int64 is used: it would overflow only after a thousand last digits in a row were
@@ -48,7 +48,7 @@ def draw_laplace(scale: Fraction, size: int, source: Randomness) -> NDArray[Any]
     """
     digits = _digits(*scale.as_integer_ratio(), source.word_bits, _BASE)
     if size == 1:
-        return np.array([digits.one(source)], digits.kind)
+        return np.array([digits.draw_one(source)], digits.kind)
     noise = np.empty(size, digits.kind)
     for start in range(0, size, _CHUNK):
         part = noise[start : start + _CHUNK]
@@ -64,39 +64,39 @@ class _Digits:
             raise EpsilonError(f"the scale of Laplace noise must be greater than 0, not {scale}.")
         self.kind = np.dtype(np.int64 if scale <= LARGEST_INT64_SCALE else object)
         self.bases: list[int] = []
-        self.tables: list[Table] = []
+        self.tables: list[FiniteDistribution] = []
         decay, more = Fraction(scale.denominator, scale.numerator), True
         while more:
             reach = ceil_div(_LAST * decay.denominator, decay.numerator)
             more = reach > base
-            here = base if more else 1 << (reach - 1).bit_length()
-            weights = partial(_weights, decay, here, not self.tables, not more)
-            self.tables.append(Table(weights, word_bits))
-            self.bases.append(here)
-            decay *= here
+            size = base if more else 1 << (reach - 1).bit_length()
+            weights = partial(_weights, decay, size, not self.tables, not more)
+            self.tables.append(FiniteDistribution(weights, word_bits))
+            self.bases.append(size)
+            decay *= size
 
     def draw(self, count: int, source: Randomness, dtype: np.dtype[Any]) -> NDArray[Any]:
         first = self._digit(0, count, source)
         value: NDArray[Any] = (first >> 1).astype(dtype)
-        place = self.bases[0]
+        unit = self.bases[0]
         for level in range(1, len(self.tables)):
-            value += self._digit(level, count, source).astype(dtype) * place
-            place *= self.bases[level]
+            value += self._digit(level, count, source).astype(dtype) * unit
+            unit *= self.bases[level]
         return np.where(first & 1, ~value, value)
 
-    def one(self, source: Randomness) -> int:
+    def draw_one(self, source: Randomness) -> int:
         """One draw, digit by digit as `draw`, without arrays."""
         words = source.words(len(self.tables)).tolist()
-        outcomes = [t.one(word, source) for t, word in zip(self.tables, words, strict=True)]
+        outcomes = [t.draw_one(word, source) for t, word in zip(self.tables, words, strict=True)]
         end = self.bases[-1] << (len(self.bases) == 1)  # the outcome "m or more" of the last digit
         fresh = outcomes[-1]
         while fresh == end:
-            fresh = self.tables[-1].one(int(source.words(1)[0]), source)
+            fresh = self.tables[-1].draw_one(int(source.words(1)[0]), source)
             outcomes[-1] += fresh
-        value, place = outcomes[0] >> 1, self.bases[0]
+        value, unit = outcomes[0] >> 1, self.bases[0]
         for digit, base in zip(outcomes[1:], self.bases[1:], strict=True):
-            value += digit * place
-            place *= base
+            value += digit * unit
+            unit *= base
         return ~value if outcomes[0] & 1 else value
 
     def _digit(self, level: int, count: int, source: Randomness) -> IntArray:
@@ -128,6 +128,6 @@ def _weights(decay: Fraction, base: int, signed: bool, open_end: bool, bits: int
 
 
 @lru_cache(maxsize=256)
-def _digits(many: int, one: int, word_bits: int, base: int) -> _Digits:
+def _digits(numerator: int, denominator: int, word_bits: int, base: int) -> _Digits:
     """Found by integers: to hash a fraction takes as long as half a draw."""
-    return _Digits(Fraction(many, one), word_bits, base)
+    return _Digits(Fraction(numerator, denominator), word_bits, base)

@@ -52,12 +52,12 @@ class LocalTable:
     def draw(self, words: Words) -> IntArray:
         """The outcomes of an array of shape (n, 2): the upper and the lower word of each U."""
         high = words[:, 0]
-        place = np.searchsorted(self._high, high, side="right")
-        near = np.searchsorted(self._high, high, side="left") < place
+        outcome = np.searchsorted(self._high, high, side="right")
+        near = np.searchsorted(self._high, high, side="left") < outcome
         for i in np.flatnonzero(near).tolist():  # the upper word alone does not settle these
             whole = int(words[i, 0]) << 64 | int(words[i, 1])
-            place[i] = bisect_right(self.thresholds, whole)
-        return np.asarray(place + self.first, dtype=np.int64)
+            outcome[i] = bisect_right(self.thresholds, whole)
+        return np.asarray(outcome + self.first, dtype=np.int64)
 
 
 def draw_local(tables: list[LocalTable], size: int, source: Randomness) -> IntArray:
@@ -68,14 +68,14 @@ def draw_local(tables: list[LocalTable], size: int, source: Randomness) -> IntAr
     """
     if source.word_bits != 64:
         raise NoiseError("a local table is read with words of 64 bits.")
-    found = np.empty((size, len(tables)), dtype=np.int64)
+    outcomes = np.empty((size, len(tables)), dtype=np.int64)
     chunk = 1 << 16
     for start in range(0, size, chunk):
-        part = found[start : start + chunk]
+        part = outcomes[start : start + chunk]
         words = source.words(2 * part.size).reshape(len(part), len(tables), 2)
         for column, table in enumerate(tables):
             part[:, column] = table.draw(words[:, column])
-    return found
+    return outcomes
 
 
 @lru_cache(maxsize=128)

@@ -10,7 +10,7 @@ import numpy as np
 from bocage.errors import EpsilonError
 from bocage.mechanisms.base import IntArray
 from bocage.mechanisms.bounds import exp_bounds
-from bocage.mechanisms.finite import Table, Weights
+from bocage.mechanisms.finite_distribution import FiniteDistribution, Weights
 from bocage.mechanisms.rng import Randomness
 
 
@@ -35,8 +35,8 @@ def randomize_response(codes: IntArray, arity: int, rate: Fraction, source: Rand
 
 
 @lru_cache(maxsize=256)
-def _coin(arity: int, rate: Fraction, word_bits: int) -> Table:
-    return Table(partial(_weights, arity, rate), word_bits)
+def _coin(arity: int, rate: Fraction, word_bits: int) -> FiniteDistribution:
+    return FiniteDistribution(partial(_weights, arity, rate), word_bits)
 
 
 def _weights(arity: int, rate: Fraction, bits: int) -> Weights:

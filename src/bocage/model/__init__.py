@@ -1,4 +1,17 @@
-"""Released and immutable models: they predict, explain, draw and export themselves."""
+"""Released and immutable models: they predict, explain, draw and export themselves.
+
+::
+
+    learners ── tree.builder, additive.model ──> a model: released values alone, and its certificate
+          │
+          ├── encode, bins    raw values of any table become codes, and codes become cells
+          ├── base            what all models answer: predict, predict_proba, encode, save
+          ├── tree/           trees and forests as flat arrays; rows are routed through them
+          ├── additive/       tables of scores that are added up
+          ├── certificate/    what was guaranteed, line by line and in words
+          ├── rules           what a model says in sentences
+          └── export/         text, svg, sql, javascript, json; json reads back too
+"""
 
 from bocage.model.additive.model import AdditiveModel, Term
 from bocage.model.base import Model

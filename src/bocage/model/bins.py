@@ -31,6 +31,8 @@ def lookup(
 ) -> list[NDArray[np.int64]]:
     """For each column the cell of each code."""
     return [
-        np.searchsorted(starts_of(schema[name], size, own), np.arange(schema[name].cells), "right")
-        for name, size, own in zip(columns, cells, cuts or ((),) * len(columns), strict=True)
+        np.searchsorted(
+            starts_of(schema[name], size, begins), np.arange(schema[name].cells), "right"
+        )
+        for name, size, begins in zip(columns, cells, cuts or ((),) * len(columns), strict=True)
     ]

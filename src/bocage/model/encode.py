@@ -24,12 +24,12 @@ def encode(schema: Schema, rows: Any, columns: Sequence[str]) -> dict[str, Ints]
     whole numbers or booleans, a numeric column is numbers.
     """
     names = columns or _names(rows)[:1]  # a model without tests still answers once per row
-    found = {name: column_of(rows, name) for name in names}
-    if len({len(array) for array in found.values()}) > 1:
+    arrays = {name: column_of(rows, name) for name in names}
+    if len({len(array) for array in arrays.values()}) > 1:
         raise ModelError("the columns differ in length.")
     if not columns:
-        return {name: np.zeros(len(array), np.int32) for name, array in found.items()}
-    return {name: codes_of(schema[name], array) for name, array in found.items()}
+        return {name: np.zeros(len(array), np.int32) for name, array in arrays.items()}
+    return {name: codes_of(schema[name], array) for name, array in arrays.items()}
 
 
 def codes_of(column: Attribute, array: pa.Array) -> Ints:
@@ -104,10 +104,10 @@ def _categories(column: Categorical, array: pa.Array) -> Ints:
             "whole numbers or booleans."
         )
     table = [_category(column, value) for value in array.dictionary.to_pylist()]
-    places = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    indices = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     codes = np.array([*table, column.missing_code], np.int32)
-    found: Ints = codes[places]
-    return found
+    encoded: Ints = codes[indices]
+    return encoded
 
 
 def _category(column: Categorical, value: str | bool | int | None) -> int:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bocage.errors import ModelError
-from bocage.model.additive.model import AdditiveModel
+from bocage.model.additive.model import UNIT, AdditiveModel
 from bocage.model.base import Model
 from bocage.model.tree.forest import Forest
-from bocage.model.tree.paths import in_words, path, predicate
+from bocage.model.tree.paths import condition, in_words, path, predicate
 from bocage.model.tree.tree import Tree, proportions
 from bocage.plan import to_text
+from bocage.plan.predicate import And
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -84,10 +85,10 @@ class Rules:
                 f"rules are sorted by confidence, support, depth, label or text: {by!r}."
             )
         down = by in ("confidence", "support") if descending is None else descending
-        known = [rule for rule in self if getattr(rule, by) is not None]
-        unknown = [rule for rule in self if getattr(rule, by) is None]
-        known.sort(key=lambda rule: getattr(rule, by), reverse=down)
-        return Rules((*known, *unknown))
+        counted = [rule for rule in self if getattr(rule, by) is not None]
+        uncounted = [rule for rule in self if getattr(rule, by) is None]
+        counted.sort(key=lambda rule: getattr(rule, by), reverse=down)
+        return Rules((*counted, *uncounted))
 
     def filtered(
         self,
@@ -99,7 +100,7 @@ class Rules:
         leaves_only: bool = False,
     ) -> Rules:
         """Rules for a label, with enough support and confidence, that mention a text."""
-        found = [
+        chosen = [
             rule
             for rule in self
             if (label is None or rule.label == label)
@@ -108,7 +109,7 @@ class Rules:
             and text.lower() in rule.text.lower()
             and (rule.leaf or not leaves_only)
         ]
-        return Rules(tuple(found))
+        return Rules(tuple(chosen))
 
     def to_json(self) -> str:
         """A JSON list of objects."""
@@ -145,16 +146,14 @@ def rules(model: Model, *, sub_rules: bool = True) -> Rules:
     elif isinstance(model, Tree):
         trees = (model,)
     elif isinstance(model, AdditiveModel):
-        from bocage.model.export.additive_text import additive_rules  # noqa: PLC0415 - it makes rules
-
-        return Rules(tuple(additive_rules(model)))
+        return Rules(tuple(_additive_rules(model)))
     else:
         raise ModelError(f"a {type(model).__name__} has no rules.")
-    found = [rule for at, tree in enumerate(trees) for rule in _rules(tree, at, sub_rules)]
-    return Rules(tuple(found))
+    every = [rule for at, tree in enumerate(trees) for rule in _tree_rules(tree, at, sub_rules)]
+    return Rules(tuple(every))
 
 
-def _rules(tree: Tree, at: int, sub_rules: bool) -> Iterator[Rule]:
+def _tree_rules(tree: Tree, at: int, sub_rules: bool) -> Iterator[Rule]:
     clamped = np.maximum(tree.counts, 0)
     shares, _ = proportions(clamped)
     for node in range(len(tree)):
@@ -177,3 +176,28 @@ def _rules(tree: Tree, at: int, sub_rules: bool) -> Iterator[Rule]:
             depth=int(tree.depth[node]),
             leaf=leaf,
         )
+
+
+def _additive_rules(model: AdditiveModel) -> Iterator[Rule]:
+    """Each cell of each term as a rule that speaks for the label it raises most.
+
+    Its strength is what it adds: there are no counts, hence neither support nor confidence.
+    """
+    values = model.label_attribute.values
+    for at, term in enumerate(model.terms):
+        for cell, scores in enumerate(term.scores):
+            accepted = term.accepted(model.schema, cell)
+            words = " and ".join(in_words(column, codes) for column, codes in accepted)
+            tests = [test for column, codes in accepted for test in condition(column, codes)]
+            raised = float(np.ptp(np.sort(scores)[-2:])) / UNIT
+            yield Rule(
+                tree=at,
+                node=cell,
+                text=f"{words} ({raised:+.2f})",
+                where=to_text(tests[0] if len(tests) == 1 else And(tuple(tests))),
+                label=values[int(scores.argmax())],
+                confidence=None,
+                support=None,
+                depth=len(term.columns),
+                leaf=True,
+            )

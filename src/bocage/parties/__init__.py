@@ -1,7 +1,13 @@
 """Several owners, one model: none of them shows a record to another.
 
-A coordinator publishes a plan (`plan_rows` or `plan_columns`), each owner turns their table into a
-signed contribution (`contribute`), and anyone adds up contributions (`merge`).
+::
+
+    coordinator   draw ──> plan: schema, random trees and price, before anybody looks at a row
+    each owner    contribute: one charge, one scan ──> contribution: noisy counts, signed by keys
+    anyone        merge: the contributions that fit the plan ──> a forest with its certificate
+
+`documents`, `counts` and `parquet` are the files in between; `ed25519` is the strict rule by which a
+signature is taken.
 """
 
 from bocage.parties.contribute import contribute

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from bocage.documents.entries import Entries
 from bocage.errors import PartyError
-from bocage.model import reading
 from bocage.parties import counts, documents
 from bocage.parties.keys import Signer, verify
-from bocage.parties.plan import PartyPlan, check_name
-from bocage.parties.trees import MOST_COUNTS, MOST_TREES
+from bocage.parties.plan import MOST_COUNTS, MOST_TREES, PartyPlan, check_name
 from bocage.private import IntArray
+
+_read = Entries(PartyError)
 
 FORMAT, VERSION = "bocage.contribution", 1
 HEADER = (
@@ -92,8 +93,8 @@ class Contribution:
             epsilon=str(share.epsilon),
             entry=entry,
             nonce=secrets.token_hex(16),
-            shapes=tuple((len(one), one.shape[1]) for one in counts),
-            values=np.concatenate([one.ravel() for one in counts]),
+            shapes=tuple((len(table), table.shape[1]) for table in counts),
+            values=np.concatenate([table.ravel() for table in counts]),
         )
         signature = signer.sign(unsigned.message())
         return replace(unsigned, signature=signature)
@@ -133,11 +134,11 @@ class Contribution:
         """For every tree its counts, of shape (leaves, labels)."""
         ends = np.cumsum([leaves * labels for leaves, labels in self.shapes])
         pieces = np.split(self.values, ends[:-1])
-        return [one.reshape(shape) for one, shape in zip(pieces, self.shapes, strict=True)]
+        return [piece.reshape(shape) for piece, shape in zip(pieces, self.shapes, strict=True)]
 
     def to_json(self) -> bytes:
         """As a JSON file holds it."""
-        lists = [one.ravel().tolist() for one in self.counts()]
+        lists = [table.ravel().tolist() for table in self.counts()]
         return documents.canonical({**self.header(), "counts": lists})
 
     @classmethod
@@ -160,7 +161,7 @@ class Contribution:
         documents.head(document, FORMAT, VERSION)
         with documents.about("the contribution is refused"):
             if parts is None:
-                reading.keys(document, (*HEADER, "counts"), "a contribution")
+                _read.fields(document, (*HEADER, "counts"), "a contribution")
                 lists = document.pop("counts")
         claimed = header_of(document, expected)
         with documents.about("the contribution is refused"):
@@ -194,9 +195,9 @@ def header_of(document: dict[str, Any], expected: Expected | None) -> Contributi
     """A contribution without its counts, from its header, if it is what is expected."""
     with documents.about("the contribution is refused"):
         documents.head(document, FORMAT, VERSION)
-        reading.keys(document, HEADER, "a contribution")
+        _read.fields(document, HEADER, "a contribution")
         for key, length in _HEX.items():
-            if not re.fullmatch(rf"[0-9a-f]{{{length}}}", reading.text(document[key], f'"{key}"')):
+            if not re.fullmatch(rf"[0-9a-f]{{{length}}}", _read.text(document[key], f'"{key}"')):
                 raise PartyError(f'"{key}" has {length} hexadecimal digits.')
         entry = document["entry"]
         claimed = Contribution(
@@ -204,8 +205,8 @@ def header_of(document: dict[str, Any], expected: Expected | None) -> Contributi
             schema=document["schema"],
             party=check_name(document["party"]),
             key=document["key"],
-            epsilon=reading.text(document["epsilon"], '"epsilon"'),
-            entry=None if entry is None else reading.whole(entry, 0, 2**63 - 1, '"entry"'),
+            epsilon=_read.text(document["epsilon"], '"epsilon"'),
+            entry=None if entry is None else _read.integer(entry, 0, 2**63 - 1, '"entry"'),
             nonce=document["nonce"],
             shapes=shapes_of(document),
             values=np.empty(0, np.int64),
@@ -218,19 +219,19 @@ def header_of(document: dict[str, Any], expected: Expected | None) -> Contributi
 
 def with_counts(claimed: Contribution, values: IntArray, digest: str) -> Contribution:
     """The contribution that a header is of, if these are its counts."""
-    found = replace(claimed, values=values)
-    if found.digest != digest:
+    contribution = replace(claimed, values=values)
+    if contribution.digest != digest:
         raise PartyError("its counts were changed: they do not have the hash of its header.")
-    return found
+    return contribution
 
 
 def shapes_of(header: dict[str, Any]) -> tuple[tuple[int, int], ...]:
     """Leaves and labels of each tree, if there are not too many."""
     shapes = []
-    for one in reading.listed(header.get("shapes"), '"shapes"', most=MOST_TREES):
-        if not isinstance(one, list) or len(one) != 2:
+    for shape in _read.items(header.get("shapes"), '"shapes"', most=MOST_TREES):
+        if not isinstance(shape, list) or len(shape) != 2:
             raise PartyError("a shape is a number of leaves and a number of labels.")
-        leaves, labels = (reading.whole(n, 1, MOST_COUNTS, "a shape") for n in one)
+        leaves, labels = (_read.integer(n, 1, MOST_COUNTS, "a shape") for n in shape)
         shapes.append((leaves, labels))
     if sum(leaves * labels for leaves, labels in shapes) > MOST_COUNTS:
         raise PartyError(f"a contribution has at most {MOST_COUNTS} counts.")

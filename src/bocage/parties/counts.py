@@ -8,10 +8,12 @@ from typing import Any, cast
 
 import numpy as np
 
+from bocage.documents.entries import Entries
 from bocage.errors import PartyError
-from bocage.model import reading
-from bocage.parties.trees import MOST_COUNTS, MOST_TREES
+from bocage.parties.plan import MOST_COUNTS, MOST_TREES
 from bocage.private import IntArray
+
+_read = Entries(PartyError)
 
 # In canonical JSON the keys are sorted, so that the counts come first.
 _START, _END = b'{"counts":[[', b']],"digest":'
@@ -47,10 +49,10 @@ def from_text(text: bytes, most: int) -> tuple[list[int], IntArray]:
 
 def from_lists(value: Any) -> tuple[list[int], IntArray]:
     """The same from parsed JSON."""
-    trees = reading.listed(value, '"counts"', most=MOST_TREES)
+    trees = _read.items(value, '"counts"', most=MOST_TREES)
     numbers: list[int] = []
     for tree in trees:
-        numbers += reading.listed(tree, 'an entry of "counts"', most=MOST_COUNTS)
+        numbers += _read.items(tree, 'an entry of "counts"', most=MOST_COUNTS)
     if set(map(type, numbers)) - {int}:  # a bool is an int to NumPy, and no count to us
         raise PartyError("a count is a whole number.")
     try:
@@ -64,7 +66,7 @@ def scan(text: Any, sizes: Any, values: Any) -> int:
 
     Slow as Python.
     """
-    at = found = tree = 0
+    at = filled = tree = 0
     while True:
         negative = at < len(text) and text[at] == 45  # -
         at += negative
@@ -76,10 +78,10 @@ def scan(text: Any, sizes: Any, values: Any) -> int:
                 return -1
         if at == first or (text[first] == 48 and at - first > 1):
             return -1
-        if found == len(values):
+        if filled == len(values):
             return TOO_MANY
-        values[found] = -value if negative else value
-        found += 1
+        values[filled] = -value if negative else value
+        filled += 1
         sizes[tree] += 1
         if at == len(text):
             return tree + 1

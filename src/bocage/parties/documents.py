@@ -8,24 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from bocage.documents import reading
+from bocage.documents.files import Files
 from bocage.documents.reading import Limits, Unreadable
 from bocage.documents.writing import canonical, digest
 from bocage.errors import BocageError, PartyError
-from bocage.model.writing import write_whole
 
 __all__ = ["FILE", "HEADER", "about", "canonical", "digest", "head", "parse", "read", "write"]
 FILE = Limits(bytes=2**25)  # two million counts of 15 digits
 HEADER = Limits(bytes=2**18)  # of a contribution, with the shapes of a thousand trees
+_FILES = Files(PartyError)
 
 
 def read(path: Path, limits: Limits = FILE) -> bytes:
     """All of a file, if it is no larger than a file of ours may be."""
-    try:
-        return reading.read_bytes(path, limits)
-    except OSError as error:
-        raise PartyError(f"{path} cannot be read: {error.strerror}.") from None
-    except Unreadable as error:
-        raise PartyError(f"{path}: {error.problem}.") from None
+    return _FILES.read(path, limits)
 
 
 def parse(content: bytes, limits: Limits = reading.USUAL) -> dict[str, Any]:
@@ -44,10 +40,10 @@ def head(document: dict[str, Any], form: str, version: int) -> None:
     """Refuse another kind of file, and versions that this program does not know."""
     if document.get("format") != form:
         raise PartyError(f'this is no "{form}" file.')
-    known = document.get("version")
-    if known != version or isinstance(known, bool):
+    given = document.get("version")
+    if given != version or isinstance(given, bool):
         raise PartyError(
-            f"this file has format version {known!r:.40}; this program reads version {version}."
+            f"this file has format version {given!r:.40}; this program reads version {version}."
         )
 
 
@@ -55,10 +51,7 @@ def write(path: Path, content: bytes, *, mode: int | None = None, replace: bool 
     """Write a file: all of it or nothing, also if the machine stops in between."""
     if not replace and path.exists():
         raise PartyError(f"{path} exists already. Choose another name.")
-    try:
-        write_whole(path, content, mode)
-    except OSError as error:
-        raise PartyError(f"{path} cannot be written: {error.strerror}.") from None
+    _FILES.write(path, content, mode=mode)
 
 
 @contextmanager

@@ -119,5 +119,5 @@ def _drawn(
     learner.plan(schema, epsilon)  # refuses parameters that do not fit
     diluted = Epsilon(max(1, isqrt(epsilon.nano**2 // owners)))  # for the rule alone
     trees = learner.structures(schema, learner.rows, diluted)
-    own = attributes or tuple(a.name for a in schema.attributes)
-    return Share(party, own, epsilon, tuple(trees))
+    names = attributes or tuple(a.name for a in schema.attributes)
+    return Share(party, names, epsilon, tuple(trees))

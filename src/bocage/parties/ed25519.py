@@ -69,12 +69,12 @@ def _is_neutral(point: Point) -> bool:
 
 
 def _times_order(point: Point) -> Point:
-    found = point
+    multiple = point
     for bit in bin(L)[3:]:
-        found = _doubled(found)
+        multiple = _doubled(multiple)
         if bit == "1":
-            found = _sum(found, point)
-    return found
+            multiple = _sum(multiple, point)
+    return multiple
 
 
 def _doubled(point: Point) -> Point:

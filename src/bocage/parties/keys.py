@@ -115,18 +115,18 @@ def public_keys(given: Iterable[str | Path]) -> frozenset[str]:
     Empty lines and what follows a ``#`` are skipped.
     """
     keys: set[str] = set()
-    for one in given:
-        if isinstance(one, str) and _KEY.fullmatch(one):
-            keys.add(one)
+    for item in given:
+        if isinstance(item, str) and _KEY.fullmatch(item):
+            keys.add(item)
             continue
         try:
-            lines = documents.read(Path(one), LISTS).decode("ascii", "replace").splitlines()
+            lines = documents.read(Path(item), LISTS).decode("ascii", "replace").splitlines()
         except PartyError as error:
             raise PartyError(f"{error} A public key has 64 hexadecimal digits.") from None
-        found = [key for line in lines if (key := line.partition("#")[0].strip())]
-        if not found or not all(map(_KEY.fullmatch, found)):
-            raise PartyError(f"{one} is no list of public keys of 64 hexadecimal digits each.")
-        keys.update(found)
+        listed = [key for line in lines if (key := line.partition("#")[0].strip())]
+        if not listed or not all(map(_KEY.fullmatch, listed)):
+            raise PartyError(f"{item} is no list of public keys of 64 hexadecimal digits each.")
+        keys.update(listed)
     for key in keys:
         if not ed25519.is_key(bytes.fromhex(key)):
             raise PartyError(f"{key} is no public key of Ed25519: anybody could sign for it.")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,9 +20,12 @@ from bocage.parties import documents
 from bocage.parties.certificate import certificate_of
 from bocage.parties.contribution import Contribution
 from bocage.parties.keys import public_keys
-from bocage.parties.pipeline import in_order
 from bocage.parties.plan import MOST_CONTRIBUTIONS, PartyPlan, Share
 from bocage.private import IntArray
+
+Given = TypeVar("Given")
+Done = TypeVar("Done")
+MOST_THREADS = 4  # reading and hashing let go of the interpreter, the rest does not
 
 
 def merge(
@@ -67,6 +74,25 @@ def merge(
         for tree, counts in zip(share.trees, _by_tree(plan, share, sums[share.party]), strict=True)
     ]
     return Forest(tuple(trees), "counts", certificate)
+
+
+def in_order(work: Callable[[Given], Done], given: Iterable[Given]) -> Iterator[Done]:
+    """What `work` makes of each of them; the first failure, in their order, ends it.
+
+    No more than two results for each thread are waiting at any time.
+    """
+    threads = min(MOST_THREADS, os.cpu_count() or 1)
+    waiting: deque[Future[Done]] = deque()
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="bocage-merge")
+    try:
+        for item in given:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) >= 2 * threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _examined(

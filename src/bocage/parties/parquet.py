@@ -9,7 +9,7 @@ from pyarrow import parquet as pq
 from bocage.errors import PartyError
 from bocage.parties import documents
 from bocage.parties.contribution import Contribution, Expected, header_of, with_counts
-from bocage.parties.trees import MOST_COUNTS
+from bocage.parties.plan import MOST_COUNTS
 
 _KEY = b"bocage"
 _MOST_GROUPS = 2**10  # entries of a list in the footer: groups of rows, columns, pages

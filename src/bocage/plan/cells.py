@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,12 +56,12 @@ class Cells:
         if not 1 <= self.count < -OUTSIDE:
             raise PlanError(f"a partition has at least one cell, not {self.count}.")
         for at, node in enumerate(self.nodes):
-            whole = (
+            numbers = (
                 targets_of(node)
                 if isinstance(node, Branch)
                 else (*targets_of(node), node.threshold)
             )
-            if type(whole) is not tuple or any(type(number) is not int for number in whole):
+            if type(numbers) is not tuple or any(type(number) is not int for number in numbers):
                 raise PlanError(
                     f"node {at} of a partition has a tuple of whole numbers, not {_shown(node)}."
                 )
@@ -72,6 +73,10 @@ class Cells:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(node.column for node in self.nodes))
+
+    def to_json(self) -> list[list[Any]]:
+        """The nodes as plain data: a ledger knows cells by them."""
+        return [[type(node).__name__, *vars(node).values()] for node in self.nodes]
 
     def check(self, schema: Schema) -> None:
         """Refuse a router that does not fit the schema."""

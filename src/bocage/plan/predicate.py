@@ -173,8 +173,8 @@ class _Binder:
                 if not values:
                     raise PredicateError(f"IN on column {column!r} needs at least one value.")
                 self._count(len(values), depth)
-                found = {first for v in values for first, _ in self._compare(column, "=", v)}
-                codes = ranges(found)
+                equal = {first for v in values for first, _ in self._compare(column, "=", v)}
+                codes = ranges(equal)
             case Between(column, low, high):
                 above, below = self._compare(column, ">=", low), self._compare(column, "<=", high)
                 codes = tuple((a, b) for a, _ in above for _, b in below if a <= b)

@@ -48,8 +48,8 @@ class Question:
     @property
     def is_size(self) -> bool:
         """Whether nothing but the number of all rows is asked for: that takes no scan."""
-        one = self.cells.count == 1 and not self.cells.nodes
-        return one and not self._reads and self.where == ALWAYS
+        is_one_cell = self.cells.count == 1 and not self.cells.nodes
+        return is_one_cell and not self._reads and self.where == ALWAYS
 
     @cached_property
     def _reads(self) -> tuple[str, ...]:

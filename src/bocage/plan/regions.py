@@ -88,9 +88,13 @@ def filters_of(cells: Cells, schema: Schema) -> list[Bound]:
     return [_joined(Some, [_joined(Every, path) for path in of_cell]) for of_cell in paths]
 
 
-def both(one: Bound, other: Bound) -> Bound:
+def both(first: Bound, second: Bound) -> Bound:
     """Both filters hold; flat, so that a long chain of filters does not nest."""
-    flat = [part for b in (one, other) for part in (b.parts if isinstance(b, Every) else (b,))]
+    flat = [
+        part
+        for where in (first, second)
+        for part in (where.parts if isinstance(where, Every) else (where,))
+    ]
     return _joined(Every, flat)
 
 
@@ -110,8 +114,8 @@ def _exits(node: Branch | Cut, schema: Schema) -> Iterator[tuple[int, Ranges]]:
         codes: dict[int, set[int]] = {}
         for code, target in enumerate(node.targets):
             codes.setdefault(target, set()).add(code)
-        exits = [(target, ranges(own)) for target, own in codes.items()]
-    return (one for one in exits if one[0] != OUTSIDE)
+        exits = [(target, ranges(leading)) for target, leading in codes.items()]
+    return ((target, leading) for target, leading in exits if target != OUTSIDE)
 
 
 class _TooLarge(Exception):
@@ -126,7 +130,7 @@ class _Diagrams:
         if len(used) > MOST_COLUMNS:
             raise _TooLarge
         self._columns = [column for column in schema if column.name in used]
-        self._place = {column.name: i for i, column in enumerate(self._columns)}
+        self._order = {column.name: i for i, column in enumerate(self._columns)}
         self._nodes: list[tuple[int, _Runs]] = [(len(used), ()), (len(used), ())]
         self._numbers: dict[tuple[int, _Runs], int] = {}
         self._combined: dict[tuple[bool, int, int], int] = {}
@@ -161,13 +165,13 @@ class _Diagrams:
 
     def digest(self, root: int) -> bytes:
         """A digest that only this set of points has."""
-        known = self._digests.get(root)
-        if known is None:
+        digest = self._digests.get(root)
+        if digest is None:
             column, runs = self._nodes[root]
             ends = [(last, self.digest(target).hex()) for last, target in runs]
             text = json.dumps([self._columns[column].name, ends])
-            known = self._digests[root] = hashlib.sha256(text.encode()).digest()
-        return known
+            digest = self._digests[root] = hashlib.sha256(text.encode()).digest()
+        return digest
 
     def _test(self, test: Test) -> int:
         runs, start = [], 0
@@ -176,29 +180,29 @@ class _Diagrams:
                 runs.append((low - 1, _NOTHING))
             runs.append((high, _ALL))
             start = high + 1
-        column = self._place[test.column]
+        column = self._order[test.column]
         if start < self._columns[column].cells:
             runs.append((self._columns[column].cells - 1, _NOTHING))
         return self._node(column, runs)
 
-    def _combine(self, every: bool, one: int, other: int) -> int:
+    def _combine(self, every: bool, left: int, right: int) -> int:
         """The points that are in both sets, or in either."""
         absorbing, neutral = (_NOTHING, _ALL) if every else (_ALL, _NOTHING)
-        if absorbing in (one, other):
+        if absorbing in (left, right):
             return absorbing
-        if other in (one, neutral):
-            return one
-        if one == neutral:
-            return other
-        key = (every, min(one, other), max(one, other))
+        if right in (left, neutral):
+            return left
+        if left == neutral:
+            return right
+        key = (every, min(left, right), max(left, right))
         if key not in self._combined:
             self._steps -= 1
             if self._steps < 0:
                 raise _TooLarge
-            column = min(self._nodes[one][0], self._nodes[other][0])
+            column = min(self._nodes[left][0], self._nodes[right][0])
             runs = [
                 (last, self._combine(every, a, b))
-                for last, a, b in _overlaid(self._runs(one, column), self._runs(other, column))
+                for last, a, b in _overlaid(self._runs(left, column), self._runs(right, column))
             ]
             self._combined[key] = self._node(column, runs)
         return self._combined[key]
@@ -230,10 +234,10 @@ def _tests(where: Bound) -> Iterator[Test]:
         yield from _tests(part)
 
 
-def _overlaid(one: _Runs, other: _Runs) -> Iterator[tuple[int, int, int]]:
+def _overlaid(left: _Runs, right: _Runs) -> Iterator[tuple[int, int, int]]:
     """Two lists of runs as one, with the targets of both."""
     i = j = 0
-    while i < len(one) and j < len(other):
-        last = min(one[i][0], other[j][0])
-        yield last, one[i][1], other[j][1]
-        i, j = i + (one[i][0] == last), j + (other[j][0] == last)
+    while i < len(left) and j < len(right):
+        last = min(left[i][0], right[j][0])
+        yield last, left[i][1], right[j][1]
+        i, j = i + (left[i][0] == last), j + (right[j][0] == last)

@@ -118,10 +118,10 @@ class _Parser:
 
     def accept(self, *texts: str) -> bool:
         """Go on if the token is one of these words or marks."""
-        found = self.token.kind in {"word", "mark"} and self.token.text in texts
-        if found:
+        accepted = self.token.kind in {"word", "mark"} and self.token.text in texts
+        if accepted:
             self.token = next(self.tokens)
-        return found
+        return accepted
 
     def expect(self, text: str, expected: str) -> None:
         if not self.accept(text):

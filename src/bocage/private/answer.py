@@ -24,6 +24,11 @@ class Kind(StrEnum):
     PREVIEW = "preview"  # no value, only price and expected error
 
 
+_COLORS = {Kind.RELEASE: "green", Kind.STORED: "cyan", Kind.DRY_RUN: "magenta"}
+_BAR = 28  # letters
+_MOST_ROWS = 40  # in the terminal
+
+
 @dataclass(frozen=True)
 class Item:
     """One released number or choice, and the interval that holds the exact one with 95 %."""
@@ -152,9 +157,7 @@ class Answer:
         )
 
     def __rich__(self) -> Any:
-        from bocage.private.draw import draw_answer  # noqa: PLC0415 - rich loads only when drawing
-
-        return draw_answer(self)
+        return _preview_lines(self) if self.kind is Kind.PREVIEW else _value_table(self)
 
 
 def printable(text: str) -> str:
@@ -190,3 +193,51 @@ def _shown(items: Sequence[Item], most: int = 60) -> list[Item]:
     if len(items) <= most:
         return list(items)
     return [*items[: most - 1], Item(f"… {len(items) - most + 1} more", None)]
+
+
+def _preview_lines(answer: Answer) -> Any:
+    """In the terminal: the question and what it would cost."""
+    from rich.console import Group  # noqa: PLC0415 - rich loads only when drawing
+    from rich.text import Text  # noqa: PLC0415 - likewise
+
+    facts = Text(printable(answer.footnote()), style="dim")
+    facts.highlight_regex("± .* at 95 %", "not dim yellow")
+    return Group(Text(printable(answer.question), style="bold"), facts)
+
+
+def _value_table(answer: Answer) -> Any:
+    """In the terminal: key, value, 95 % interval, and bars where there are several counts."""
+    from rich.console import Group  # noqa: PLC0415 - rich loads only when drawing
+    from rich.table import Table  # noqa: PLC0415 - likewise
+    from rich.text import Text  # noqa: PLC0415 - likewise
+
+    items = answer.items
+    several = len(items) > 1
+    table = Table(box=None)
+    if several:
+        table.add_column("", overflow="fold")
+    table.add_column("value", justify="right", style=_COLORS[answer.kind])
+    if answer.lows:
+        table.add_column("95 % interval", justify="right", style="dim")
+    largest = max((abs(i.value) for i in items if isinstance(i.value, int | float)), default=0)
+    bars = several and largest > 0
+    if bars:
+        table.add_column("")
+    for item in items[:_MOST_ROWS]:
+        row = _row(item, several=several, largest=largest if bars else 0)
+        # Texts, not strings: what a public value contains is shown, never read as markup.
+        table.add_row(*(Text(printable(field)) for field in row))
+    if len(items) > _MOST_ROWS:
+        table.add_row(f"… {len(items) - _MOST_ROWS} more")
+    title = Text(printable(answer.question), style="bold")
+    return Group(title, table, Text(printable(answer.footnote()), style="dim"))
+
+
+def _row(item: Item, *, several: bool, largest: float) -> list[str]:
+    row = [item.key] if several else []
+    row.append(_value(item))
+    if item.low is not None and item.high is not None:
+        row.append(f"{figure(item.low)} … {figure(item.high)}")
+    if largest and isinstance(item.value, int | float):
+        row.append("█" * round(_BAR * max(item.value, 0) / largest))
+    return row

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import log
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,10 +15,11 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Contest, Noise, Selection
 from bocage.plan import Question, Tally
+from bocage.plan.documents import ChooseAsk, ModeAsk
 from bocage.plan.splits import Split, alone, code_alone
 from bocage.private.answer import Answer
-from bocage.private.criteria import Criterion, Doubled
-from bocage.private.query import IntArray, Place, Query, Terms
+from bocage.private.criteria import Criterion, Doubled, criterion_named
+from bocage.private.query import CellQuery, IntArray, Place, PortableQuery, Query, Terms
 from bocage.private.transcript import Used
 from bocage.schema import Categorical, Schema, number
 
@@ -78,9 +79,9 @@ class Candidate:
         if attribute.cells < 2:
             raise PlanError(f"column {self.column!r} has one value only and cannot be split.")
         if isinstance(attribute, Categorical):
-            known = set(range(attribute.cells))
+            codes = set(range(attribute.cells))
             fits = self.first is None and self.last is None and self.step == 1 and not self.cuts
-            fits &= set(self.values) <= known and len(set(self.values)) == len(self.values)
+            fits &= set(self.values) <= codes and len(set(self.values)) == len(self.values)
         else:
             first, last = self.first or 0, self.last or 0
             fits = 1 <= first <= last < attribute.cells and not self.values and self.step >= 1
@@ -95,7 +96,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Choose(Query):
+class Choose(CellQuery[list[Split]], PortableQuery):
     """For each cell one split among the candidates: a categorical column (one branch per value), or
     a numeric column with a threshold.
 
@@ -106,8 +107,7 @@ class Choose(Query):
     way to part the records, so that all splits of all columns are candidates of one selection.
     Splits of one column share the base weight of that column: public weights (exponential
     mechanism) or a public handicap added to the scores (permute-and-flip) change no ratio between
-    neighbors. Cells may have an epsilon of their own each (`each`): a record is in one cell, so
-    that the largest of them, which is `epsilon`, is what the question costs a table.
+    neighbors. Each cell has the rate of its own epsilon. The criterion is one of the trusted ones.
     """
 
     candidates: tuple[tuple[Candidate, ...], ...]  # for each cell the ways to split it
@@ -115,44 +115,48 @@ class Choose(Query):
     criterion: Criterion
     selection: Selection
     epsilon: Epsilon
-    each: tuple[Epsilon, ...] = field(default=(), kw_only=True)  # its own for each cell, if any
 
     def words(self) -> str:
         return f"best split for {self.label} by {self.criterion.name}"
 
+    def form(self) -> ChooseAsk:
+        """The columns of each cell, said once if they are the same for all."""
+        names = [[candidate.column for candidate in cell] for cell in self.candidates]
+        return ChooseAsk(
+            among=names[0] if all(cell == names[0] for cell in names) else names,
+            label=self.label,
+            criterion=self.criterion.name,
+            selection=self.selection.value,
+            epsilon=str(self.epsilon),
+        )
+
     def describe(self) -> dict[str, Any]:
-        return {
-            "ask": "choose",
-            "among": [[one.describe() for one in cell] for cell in self.candidates],
-            "label": self.label,
-            "criterion": self.criterion.name,
-            "selection": self.selection.value,
-            "epsilon": str(self.epsilon),
-            **({"each": [str(one) for one in self.each]} if self.each else {}),
-        }
+        """The ledger keeps which splits of the columns were candidates."""
+        among = [[way.describe() for way in cell] for cell in self.candidates]
+        each = {"each": [str(epsilon) for epsilon in self.each]} if self.each else {}
+        return {**super().describe(), "among": among, **each}
 
     def question(self, place: Place) -> Question:
-        columns = tuple(dict.fromkeys(one.column for cell in self.candidates for one in cell))
+        columns = tuple(dict.fromkeys(way.column for cell in self.candidates for way in cell))
         return Question(place.cells, place.where, self.label, columns)
 
     def check(self, terms: Terms, place: Place) -> None:
+        criterion_named(self.criterion)
         super().check(terms, place)
         if len(self.candidates) != place.cells.count:
             raise PlanError("a choice needs a list of candidate columns for each cell.")
-        if self.each and (len(self.each) != len(self.candidates) or max(self.each) != self.epsilon):
-            raise PlanError("a choice costs the largest epsilon of its cells.")
         for cell in self.candidates:
-            names = [one.column for one in cell]
+            names = [way.column for way in cell]
             if not names or len(set(names)) < len(names) or self.label in names:
                 raise PlanError(
                     "a choice needs at least one candidate column, each once, without the label."
                 )
-            for one in cell:
-                one.check(terms.schema)
+            for way in cell:
+                way.check(terms.schema)
 
     def rehearse(self, terms: Terms, noise: Noise) -> None:
         """Not every provider knows weights, which thresholds need."""
-        numeric = any(one.size > 1 for cell in self.candidates for one in cell)
+        numeric = any(way.size > 1 for cell in self.candidates for way in cell)
         if numeric and self.selection is Selection.EXPONENTIAL:
             nothing = Contest(np.zeros(2, np.int64), self._rate(terms), np.array([1, 2]))
             noise.select([nothing], self.selection)
@@ -177,7 +181,7 @@ class Choose(Query):
         Cells are scored and selected in runs, so that the scores of a wide level, one for each
         threshold of each numeric column, need not be held all at once.
         """
-        widest = max(sum(one.size for one in cell) for cell in self.candidates)
+        widest = max(sum(way.size for way in cell) for cell in self.candidates)
         at_once = max(_SCORES_AT_ONCE // widest, 1)
         runs = range(0, len(self.candidates), at_once)
         return [
@@ -190,17 +194,20 @@ class Choose(Query):
         cells = self.candidates[run]
         scores: list[dict[str, IntArray]] = [{} for _ in cells]
         for name, counts in tally.columns.items():
-            found = {at: one for at, cell in enumerate(cells) for one in cell if one.column == name}
-            for at, row in self._scores(found, counts[run]):
+            ways = {at: way for at, cell in enumerate(cells) for way in cell if way.column == name}
+            for at, row in self._scores(ways, counts[run]):
                 scores[at][name] = row
         contests = [
             self._contest(
-                self._rate(terms, run.start + at), cell, [scores[at][one.column] for one in cell]
+                self._rate(terms, run.start + at), cell, [scores[at][way.column] for way in cell]
             )
             for at, cell in enumerate(cells)
         ]
         chosen = noise.select(contests, self.selection).tolist()
         return [_split(cell, index) for cell, index in zip(cells, chosen, strict=True)]
+
+    def only(self, run: slice) -> Self:
+        return replace(super().only(run), candidates=self.candidates[run])
 
     def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
         splits = tuple(self.draw(tally, terms, noise))
@@ -213,8 +220,8 @@ class Choose(Query):
     ) -> Iterator[tuple[int, IntArray]]:
         """For each of some cells the scores of its candidate, all of one column."""
         kinds: dict[Callable[[IntArray, list[Candidate]], IntArray], list[int]] = {}
-        for at, one in candidates.items():
-            kind = self._cuts if one.thresholds else self._singles if one.values else self._all
+        for at, way in candidates.items():
+            kind = self._cuts if way.thresholds else self._singles if way.values else self._all
             kinds.setdefault(kind, []).append(at)
         for score, cells in kinds.items():
             mine = counts if len(cells) == len(counts) else counts[cells]
@@ -227,23 +234,23 @@ class Choose(Query):
         return multiway
 
     def _singles(self, counts: IntArray, candidates: list[Candidate]) -> IntArray:
-        parts = _taken(counts, [one.values for one in candidates])
+        parts = _taken(counts, [way.values for way in candidates])
         rest = counts.sum(axis=1, keepdims=True) - parts
         return self.criterion.branch(parts) + self.criterion.branch(rest)
 
     def _cuts(self, counts: IntArray, candidates: list[Candidate]) -> IntArray:
         below = counts.cumsum(axis=1)
         whole = below[:, -1:, :]
-        if min(one.size for one in candidates) == counts.shape[1] - 1:
+        if min(way.size for way in candidates) == counts.shape[1] - 1:
             parts = below[:, :-1]
         else:
-            parts = _taken(below, [[cut - 1 for cut in one.thresholds] for one in candidates])
+            parts = _taken(below, [[cut - 1 for cut in way.thresholds] for way in candidates])
         return self.criterion.branch(parts) + self.criterion.branch(whole - parts)
 
     def _contest(
         self, rate: Fraction, cell: tuple[Candidate, ...], scores: list[IntArray]
     ) -> Contest:
-        sizes = [one.size for one in cell]
+        sizes = [way.size for way in cell]
         if max(sizes) == 1:
             return Contest(np.concatenate(scores), rate)
         if self.selection is Selection.EXPONENTIAL:
@@ -258,12 +265,13 @@ class Choose(Query):
 
 
 @dataclass(frozen=True)
-class Mode(Query):
+class Mode(CellQuery[IntArray], PortableQuery):
     """For each cell the most frequent value of a column.
 
     Privacy
     -------
-    The score of a value is its count: a record raises one of them by one. Monotone, range 1.
+    The score of a value is its count: a record raises one of them by one. Monotone, range 1. The rate is
+    that of the record's own cell.
     """
 
     column: str
@@ -273,15 +281,16 @@ class Mode(Query):
     def words(self) -> str:
         return f"most frequent {self.column}"
 
-    def describe(self) -> dict[str, Any]:
-        facts = {"column": self.column, "selection": self.selection.value}
-        return {"ask": "mode", **facts, "epsilon": str(self.epsilon)}
+    def form(self) -> ModeAsk:
+        return ModeAsk(
+            column=self.column, selection=self.selection.value, epsilon=str(self.epsilon)
+        )
 
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, columns=(self.column,))
 
     def uses(self, terms: Terms) -> Sequence[Used]:
-        return [selected(self.selection, self.epsilon.fraction)]
+        return [selected(self.selection, epsilon.fraction) for epsilon in self.epsilons(1)]
 
     def preview(self, terms: Terms, place: Place, rows: int | None) -> Answer:
         spread = 1 / float(terms.rate(1, self.epsilon))
@@ -289,9 +298,10 @@ class Mode(Query):
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> IntArray:
         """The code chosen for each cell."""
-        rate = terms.rate(1, self.epsilon)
         counts = tally.columns[self.column][:, :, 0]
-        return noise.select([Contest(row, rate) for row in counts], self.selection)
+        rates = [terms.rate(1, epsilon) for epsilon in self.epsilons(len(counts))]
+        contests = [Contest(*contest) for contest in zip(counts, rates, strict=True)]
+        return noise.select(contests, self.selection)
 
     def release(self, tally: Tally, terms: Terms, place: Place, noise: Noise) -> Answer:
         chosen = self.draw(tally, terms, noise)
@@ -332,10 +342,10 @@ def _taken(counts: IntArray, codes: Sequence[Sequence[int]]) -> IntArray:
 
 def _split(cell: tuple[Candidate, ...], index: int) -> Split:
     """The split that an index of a contest stands for."""
-    for one in cell:
-        if index < one.size:
-            return one.split(index)
-        index -= one.size
+    for way in cell:
+        if index < way.size:
+            return way.split(index)
+        index -= way.size
     raise PlanError("the selection lies outside its candidates.")
 
 

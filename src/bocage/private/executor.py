@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,21 +10,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from bocage.accounting import Account, MemoryAccount
+from bocage.accounting import Account
+from bocage.documents.writing import canonical_text
 from bocage.engine.base import Engine
 from bocage.epsilon import LARGEST, Epsilon
-from bocage.errors import BocageError, EngineError
+from bocage.errors import BocageError, EngineError, RefusedVariant
 from bocage.mechanisms import Noise
-from bocage.plan import Tally
+from bocage.plan import Cells, Tally
 from bocage.private.answer import Answer, Kind
-from bocage.private.query import Fit, IntArray, Place, Query, Terms
-from bocage.private.tables.ensemble import Ensemble
-from bocage.private.transcript import Asked, Trail, Transcript
+from bocage.private.query import CellQuery, Fit, Place, Query, StorableQuery, Terms
+from bocage.private.transcript import Asked, Transcript
 
 _LOG = logging.getLogger("bocage.private")
 _LONGEST_MEMO = 16_384
 _LONGEST_KNOWN, _MOST_KNOWN = 2**12, 256  # questions that are not looked at again
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 Drawn = TypeVar("Drawn")
 
 
@@ -33,15 +31,14 @@ def _undeclared(version: str | None) -> None:
     """Without a ledger there is nothing to declare a version to."""
 
 
-class Purse(Protocol):
-    """Cells that pay for themselves, and what was released to each of them before."""
-
-    trails: list[Trail]
+class Payer(Protocol):
+    """Whoever pays for a release out of a reservation, and has it written down."""
 
     def charge(self, epsilon: Epsilon, memo: str) -> int: ...
 
-
-Payer = MemoryAccount | Purse  # whoever pays for a question out of a reservation
+    def write(self, transcript: Transcript, asked: Asked, terms: Terms, cells: Cells) -> None:
+        """Enter a release to these cells into the transcript of the reservation."""
+        ...
 
 
 class Executor(Protocol):
@@ -147,27 +144,27 @@ class LiveExecutor:
 
     def once(
         self,
-        query: Ensemble,
+        query: StorableQuery[Drawn],
         place: Place,
         account: Account,
         *,
         key: str,
         about: Mapping[str, str | int],
-        finish: Callable[[list[IntArray], int | None], bytes],
+        finish: Callable[[Drawn, int | None], bytes],
     ) -> bytes:
-        """What is kept under a key; if nothing is, charge, draw counts, and keep what they become.
+        """What is kept under a key; if nothing is, charge, draw, and keep what becomes of the draw.
 
         Privacy
         -------
-        The counts are drawn once for their charge: they are kept before `finish`, which is the
-        caller's, sees them. If it fails, the next call finds the charge and the counts.
+        What is charged is drawn once: the draw is kept before `finish`, which is the caller's, sees
+        it. If that fails, the next call finds the charge and the draw.
         """
         self._check(query, place)
         with self.pinned(account, place) as now:
             if (kept := now.payer.stored_answer(key)) is not None:
                 return kept
             question = digest(facts_of(self.terms, query, place, None))
-            memo = canonical({**about, "question": question})
+            memo = canonical_text({**about, "question": question})
             number = now.payer.charge(query.epsilon, memo, key)
             name = f"drawn {_digest(key)}"
             if (drawn := now.payer.stored_answer(name)) is None:
@@ -176,57 +173,52 @@ class LiveExecutor:
             body = finish(query.from_bytes(drawn), number if self.has_ledger else None)
             return now.payer.store_answer(key, body, number)
 
-    def draw(
-        self,
-        query: Query,
-        place: Place,
-        account: Payer,
-        finish: Callable[[Tally, Terms, Noise], Drawn],
-    ) -> Drawn:
+    def draw(self, query: CellQuery[Drawn], place: Place, payer: Payer) -> Drawn:
         """Charge, count, draw: for the inner loop of a learner, which takes arrays."""
         self._check(query, place)
-        account.charge(query.epsilon, query.words())
-        drawn = self._shielded(query, place, finish)
-        self._write(query, place, account)
+        payer.charge(query.epsilon, query.words())
+        drawn = self._shielded(query, place, query.draw)
+        self._write(query, place, payer)
         return drawn
 
-    def fit(self, fit: Fit[Drawn], place: Place, account: Payer) -> Drawn:
+    def fit(self, fit: Fit[Drawn], place: Place, payer: Payer) -> Drawn:
         """Charge, then let a fit read the rows, as often as it needs."""
         fit.check(self.terms, place)
         fit.rehearse(self.noise)
-        account.charge(fit.epsilon, fit.words())
+        payer.charge(fit.epsilon, fit.words())
         question = fit.question(place)
         drawn = self._guarded(
             lambda: fit.run(partial(self.engine.rows, question), self.terms, self.noise)
         )
-        self._write(fit, place, account)
+        self._write(fit, place, payer)
         return drawn
 
     def _write(self, asked: Asked, place: Place, payer: Payer) -> None:
         """Enter a release into the transcript of the reservation, if there is one."""
         if self.transcript is not None:
-            about = asked, self.terms, place.cells
-            if isinstance(payer, MemoryAccount):
-                self.transcript.write(*about, self.transcript.trail(payer.scope))
-            else:
-                payer.trails = self.transcript.write_each(*about, payer.trails)
+            payer.write(self.transcript, asked, self.terms, place.cells)
 
     def _admitted(self, query: Query, place: Place, version: str | None) -> tuple[str, str]:
         """Key and memo of a question that can be asked. All of it follows from the question, the
         public terms and the version, so that for one that came before, it is known."""
-        found = self._known.get((query, place, version))
-        if found is None:
+        admitted = self._known.get((query, place, version))
+        if admitted is None:
             self._check(query, place)
             facts = facts_of(self.terms, query, place, version)
-            text = canonical(facts)
-            found = _digest(text), text if len(text) <= _LONGEST_MEMO else memo_of(facts)
+            text = canonical_text(facts)
+            admitted = _digest(text), text if len(text) <= _LONGEST_MEMO else memo_of(facts)
             if len(text) <= _LONGEST_KNOWN:
                 if len(self._known) >= _MOST_KNOWN:
                     self._known.clear()
-                self._known[query, place, version] = found
-        return found
+                self._known[query, place, version] = admitted
+        return admitted
 
     def _check(self, query: Query, place: Place) -> None:
+        if self.has_ledger and not query.is_private:
+            raise RefusedVariant(
+                f"{query.words()}: this question is not differentially private and is refused on a "
+                "table with a ledger."
+            )
         query.check(self.terms, place)
         query.rehearse(self.terms, self.noise)
 
@@ -344,26 +336,22 @@ def facts_of(terms: Terms, query: Query, place: Place, version: str | None) -> d
 
 def digest(facts: object) -> str:
     """A name that only these facts have."""
-    return _digest(canonical(facts))
+    return _digest(canonical_text(facts))
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def canonical(facts: object) -> str:
-    return _CANONICAL.encode(facts)
-
-
 def memo_of(facts: dict[str, Any]) -> str:
     """What the ledger keeps of a question: all of it, or the hashes of its long parts."""
-    text = canonical(facts)
+    text = canonical_text(facts)
     if len(text) <= _LONGEST_MEMO:
         return text
     short = {
         key: value
-        if len(piece := canonical({"": value})) <= 512
+        if len(piece := canonical_text({"": value})) <= 512
         else f"sha256:{hashlib.sha256(piece.encode()).hexdigest()}"
         for key, value in facts.items()
     }
-    return canonical(short)
+    return canonical_text(short)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from bocage.mechanisms import Agreeing, Body, Tables, deviations
+from bocage.mechanisms import Body, ConsistentTables, Tables, deviations
 
 MOST_FREE = 256  # cells of tables that agree: the weights of more are large numbers to compute with
 LARGEST = 32  # cells of a table; with more there is little to gain from sums that agree
@@ -40,17 +40,17 @@ def least_noise(sizes: Sequence[int], columns: int, rate: Fraction) -> Shared:
 
     def part(group: list[int], rate: Fraction) -> tuple[list[int], Body]:
         own, share = tuple(sizes[i] for i in group), rate * len(group) / count
-        found: list[Body] = [Tables(share, own, columns)]
+        bodies: list[Body] = [Tables(share, own, columns)]
         if max(own) <= LARGEST:
-            found.append(Agreeing(share, own, columns))
-        return group, min(found, key=lambda body: sum(deviations(body)))
+            bodies.append(ConsistentTables(share, own, columns))
+        return group, min(bodies, key=lambda body: sum(deviations(body)))
 
     alone = intercept(count, columns, rate)
     apart: Shared = [([0], alone)]
     apart += [part(group, rate - alone.rate) for group in groups]
     if max(sizes[i] for i in most) > LARGEST:
         return apart
-    body = Agreeing(rate * len(most) / count, (1, *(sizes[i] for i in most)), columns)
+    body = ConsistentTables(rate * len(most) / count, (1, *(sizes[i] for i in most)), columns)
     together: Shared = [([0, *most], body)]
     together += [part(group, rate) for group in groups if group is not most]
     return min((together, apart), key=_noise)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, log
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,10 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Contest, Noise, Selection
 from bocage.plan import Question, Tally
+from bocage.plan.documents import QuantileAsk
 from bocage.private.answer import Answer
 from bocage.private.intervals import weighted_reach
-from bocage.private.query import EXPONENTIAL, LAPLACE, IntArray, Place, Query, Terms, exact
+from bocage.private.query import EXPONENTIAL, LAPLACE, IntArray, Place, PortableQuery, Terms, exact
 from bocage.private.transcript import Used
 from bocage.schema import Numeric
 
@@ -28,7 +28,7 @@ _LOOKED_AT = 16  # cells, where there are many
 
 
 @dataclass(frozen=True)
-class Quantile(Query):
+class Quantile(PortableQuery):
     """The value below which a share `level` of the rows lies, chosen among the grid cells.
 
     Privacy
@@ -56,9 +56,8 @@ class Quantile(Query):
         name = "median" if self.level == Fraction(1, 2) else f"{float(self.level):g} quantile"
         return f"{name} of {self.column}"
 
-    def describe(self) -> dict[str, Any]:
-        facts = {"column": self.column, "level": str(self.level), "epsilon": str(self.epsilon)}
-        return {"ask": "quantile", **facts}
+    def form(self) -> QuantileAsk:
+        return QuantileAsk(column=self.column, level=str(self.level), epsilon=str(self.epsilon))
 
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, columns=(self.column,))
@@ -150,8 +149,8 @@ class Within:
     def runs(self, noisy: IntArray) -> tuple[int, int]:
         """The first and the last run that is not refused; all if there is none."""
         kept = self._kept(noisy[np.newaxis])[0]
-        found = np.flatnonzero(kept)
-        return (int(found[0]), int(found[-1])) if len(found) else (0, len(noisy) - 1)
+        inside = np.flatnonzero(kept)
+        return (int(inside[0]), int(inside[-1])) if len(inside) else (0, len(noisy) - 1)
 
     def holds(self, counts: IntArray, own: int) -> float:
         """How often the interval holds a quantile that lies as these counts say. Public arithmetic.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,15 @@ from bocage.errors import PlanError
 from bocage.mechanisms import Adjacency, Noise, laplace_half_width
 from bocage.mechanisms.system import check_scale
 from bocage.plan import Cells, Question, Tally
+from bocage.plan.documents import Ask
 from bocage.plan.predicate import Bound, to_json
+from bocage.plan.question import MOST_COUNTERS
 from bocage.private.answer import Answer, Value
 from bocage.private.transcript import Used
 from bocage.schema import Schema
 
 IntArray = NDArray[np.int64]
+Drawn = TypeVar("Drawn")
 Fitted_co = TypeVar("Fitted_co", covariant=True)
 LAPLACE, EXPONENTIAL = "discrete Laplace", "exponential"  # mechanisms, in words
 half_width = lru_cache(maxsize=4096)(laplace_half_width)  # public arithmetic, asked for often
@@ -96,13 +99,15 @@ class Place:
     parts: tuple[tuple[str, int | None], ...] = ()
 
     def describe(self) -> dict[str, Any]:
-        nodes = [[type(n).__name__, *vars(n).values()] for n in self.cells.nodes]
-        return {"where": to_json(self.where), "cells": nodes, "count": self.cells.count}
+        """The place as plain data: what the ledger keeps of it."""
+        where, nodes = to_json(self.where), self.cells.to_json()
+        return {"where": where, "cells": nodes, "count": self.cells.count}
 
 
 class Query(ABC):
     """One question: data alone. Its price is its epsilon, whatever the table holds."""
 
+    is_private: ClassVar[bool] = True  # what is not, is refused on a table with a ledger
     epsilon: Epsilon
 
     @abstractmethod
@@ -111,7 +116,7 @@ class Query(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """The question as plain data: equal questions have equal descriptions."""
+        """The question as plain data: what the ledger keeps of it. Equal questions are equal data."""
 
     @abstractmethod
     def question(self, place: Place) -> Question:
@@ -152,10 +157,89 @@ class Query(ABC):
         """Raise what the noise provider will raise, before anything is charged or read."""
 
 
+class PortableQuery(Query):
+    """One of the questions that :class:`~bocage.private.questions.Askable` has a method for.
+
+    Its document form is what the ledger keeps of it and what travels to a service.
+    """
+
+    @abstractmethod
+    def form(self) -> Ask:
+        """The question as a document."""
+
+    def describe(self) -> dict[str, Any]:
+        return self.form().memo()
+
+
+@dataclass(frozen=True)
+class CellQuery(Query, Generic[Drawn]):
+    """A question to open cells, answered by arrays.
+
+    Parameters
+    ----------
+    each
+        What each cell pays, where they pay different amounts: its records are protected by that. A record
+        is in one cell, so that the largest of them, which is `epsilon`, is what the question costs a table.
+    """
+
+    each: tuple[Epsilon, ...] = field(default=(), kw_only=True)
+
+    @abstractmethod
+    def draw(self, tally: Tally, terms: Terms, noise: Noise) -> Drawn:
+        """The noisy answer: an array or a list, with an entry for each cell."""
+
+    def epsilons(self, cells: int) -> tuple[Epsilon, ...]:
+        """What each of so many cells pays."""
+        return self.each or (self.epsilon,) * cells
+
+    def check(self, terms: Terms, place: Place) -> None:
+        if self.each and (
+            len(self.each) != place.cells.count
+            or max(self.each) != self.epsilon
+            or min(self.each).nano <= 0
+        ):
+            raise PlanError("a question costs the largest epsilon of its cells, each more than 0.")
+        super().check(terms, place)
+
+    def at_once(self, schema: Schema, place: Place) -> int:
+        """How many cells can be counted in one scan."""
+        question = self.question(place)
+        columns = sum(schema[name].cells for name in question.columns)
+        return max(self.most_counters // (question.labels(schema) * (1 + columns)), 1)
+
+    @property
+    def most_counters(self) -> int:
+        """How many numbers can be counted in one scan."""
+        return MOST_COUNTERS
+
+    def only(self, run: slice) -> Self:
+        """The same question to some of the cells."""
+        if not self.each:
+            return self
+        each, query = self.each[run], cast("Any", self)  # of which epsilon is a field
+        return cast("Self", replace(query, each=each, epsilon=max(each)))
+
+
+class StorableQuery(CellQuery[Drawn]):
+    """A question whose draw can be kept as bytes, so that what was charged is drawn once."""
+
+    @abstractmethod
+    def to_bytes(self, drawn: Drawn) -> bytes:
+        """A draw as it is kept."""
+
+    @abstractmethod
+    def from_bytes(self, body: bytes) -> Drawn:
+        """A draw that was kept."""
+
+
 class Fit(ABC, Generic[Fitted_co]):
     """A computation on rows, not on counts of them: data alone, with a price like any question."""
 
     epsilon: Epsilon
+
+    def epsilons(self, cells: int) -> tuple[Epsilon, ...]:
+        """What each of so many cells pays."""
+        return (self.epsilon,) * cells
 
     @abstractmethod
     def words(self) -> str:

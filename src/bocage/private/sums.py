@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from bocage.epsilon import Epsilon
 from bocage.mechanisms import Noise
 from bocage.plan import Question, Tally
+from bocage.plan.documents import AverageAsk, SumAsk
 from bocage.private.answer import Answer
 from bocage.private.intervals import excess, quotients
-from bocage.private.query import LAPLACE, Place, Query, Terms, laplace_answer
+from bocage.private.query import LAPLACE, Place, PortableQuery, Terms, laplace_answer
 from bocage.private.transcript import Used
 from bocage.schema import Numeric
 
@@ -22,7 +22,7 @@ MOST_EXCESS = 0.02  # of an interval that is not called conservative
 
 
 @dataclass(frozen=True)
-class Sum(Query):
+class Sum(PortableQuery):
     """The sum of a column, each row standing for the number of its grid cell.
 
     Privacy
@@ -38,8 +38,8 @@ class Sum(Query):
     def words(self) -> str:
         return f"sum of {self.column}"
 
-    def describe(self) -> dict[str, Any]:
-        return {"ask": "sum", "column": self.column, "epsilon": str(self.epsilon)}
+    def form(self) -> SumAsk:
+        return SumAsk(column=self.column, epsilon=str(self.epsilon))
 
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, sums=(self.column,))
@@ -69,7 +69,7 @@ class Sum(Query):
 
 
 @dataclass(frozen=True)
-class Average(Query):
+class Average(PortableQuery):
     """The average of a column.
 
     Privacy
@@ -86,8 +86,8 @@ class Average(Query):
     def words(self) -> str:
         return f"average of {self.column}"
 
-    def describe(self) -> dict[str, Any]:
-        return {"ask": "average", "column": self.column, "epsilon": str(self.epsilon)}
+    def form(self) -> AverageAsk:
+        return AverageAsk(column=self.column, epsilon=str(self.epsilon))
 
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, sums=(self.column,))

@@ -8,31 +8,32 @@ from math import inf
 from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 from bocage.accounting import MemoryAccount
-from bocage.engine.derived_counts import Recall
+from bocage.engine.derived_counts import DerivedCounts
 from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import EpsilonError, PlanError
 from bocage.mechanisms import Adjacency, SystemNoise
 from bocage.model import Model
 from bocage.plan import Cells, Predicate, bind, parse
+from bocage.plan.documents import ASKS
 from bocage.plan.predicate import ALWAYS, Value
 from bocage.plan.regions import both
 from bocage.private.answer import Kind
 from bocage.private.capabilities import Capability
+from bocage.private.cells import OpenCells
 from bocage.private.dry_run import dry_executor
 from bocage.private.executor import LiveExecutor, Pricer, memo_of
-from bocage.private.level import Level
 from bocage.private.partition import PrivatePartition, by_cells, by_column
-from bocage.private.query import IntArray, Place
+from bocage.private.query import Place, StorableQuery
 from bocage.private.questions import Askable, EpsilonLike
-from bocage.private.tables.ensemble import Ensemble
 from bocage.private.transcript import Transcript
 
 WHOLE = Place(ALWAYS, Cells(), ("",))
-_ASKS = ("noisy_count", "noisy_counts", "noisy_sum", "noisy_avg", "noisy_quantile", "noisy_mode")
+_METHODS = tuple(ask.kind for ask in ASKS)
 
 
 Told = Callable[[int, int], None]  # levels done, levels in all
 Released = TypeVar("Released", bound=Model)
+Drawn = TypeVar("Drawn")
 
 
 class Described(Protocol):
@@ -112,8 +113,8 @@ class PrivateTable(Askable):
 
     def reserve(
         self, epsilon: EpsilonLike, memo: str, requires: Sequence[Capability] = ()
-    ) -> Level:
-        """Charge `epsilon` at once; the level returned spends it in pieces without a disk.
+    ) -> OpenCells:
+        """Charge `epsilon` at once; the cell returned spends it in pieces without a disk.
 
         All that it asks is about the rows as they were when it was reserved. A noise provider that lacks something of `requires` refuses before the charge.
 
@@ -130,15 +131,15 @@ class PrivateTable(Askable):
         now = self._executor.pin(self._account, self._place, named=False)
         account = now.payer.reserve(Epsilon.of(epsilon), memo)
         transcript = Transcript(Epsilon.of(epsilon), account.scope)
-        executor = replace(self._executor, engine=Recall(now.engine), transcript=transcript)
-        return Level(executor, account, self._place.where, self._place.cells)
+        executor = replace(self._executor, engine=DerivedCounts(now.engine), transcript=transcript)
+        return OpenCells.reserved(executor, self._place, account)
 
     def once(
         self,
         key: str,
-        query: Ensemble,
+        query: StorableQuery[Drawn],
         about: Mapping[str, str | int],
-        finish: Callable[[list[IntArray], int | None], bytes],
+        finish: Callable[[Drawn, int | None], bytes],
     ) -> bytes:
         """Release something under a key; asked again, the very same bytes come back, free.
 
@@ -149,7 +150,7 @@ class PrivateTable(Askable):
         query, about
             What is asked, and what else the ledger keeps of it. The same under the same key.
         finish
-            Makes what is kept of the noisy counts and the number of the ledger entry that paid.
+            Makes what is kept of the draw and the number of the ledger entry that paid.
 
         Privacy
         -------
@@ -210,8 +211,8 @@ class PrivateTable(Askable):
         """
         if not plus_minus > 0:
             raise PlanError(f"an error is greater than 0, not {plus_minus}.")
-        if method not in _ASKS:
-            raise PlanError(f"{method!r} is no question. There are {', '.join(_ASKS)}.")
+        if method not in _METHODS:
+            raise PlanError(f"{method!r} is no question. There are {', '.join(_METHODS)}.")
         low, high = 1, LARGEST
         while low < high:
             middle = (low + high) // 2

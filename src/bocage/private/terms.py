@@ -68,8 +68,8 @@ class Block:
 
     def lookup(self, schema: Schema) -> list[NDArray[np.uint16]]:
         """For each column the cell of each code."""
-        found = lookup(schema, self.columns, self.cells, self.cuts)
-        return [table.astype(np.uint16) for table in found]
+        tables = lookup(schema, self.columns, self.cells, self.cuts)
+        return [table.astype(np.uint16) for table in tables]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from bocage.plan import OUTSIDE, Cells
 from bocage.plan.cells import targets_of
 
 if TYPE_CHECKING:
-    from bocage.accounting.scope import Scope
+    from bocage.accounting import Scope
     from bocage.private.query import Terms
 
 Trail = tuple[str, ...]  # a partition, a part of it, a partition of that, and so on
@@ -121,7 +121,7 @@ class _Node:
 
     def folded(self) -> _Part:
         """The same without parts that are equal: of these one stands for all."""
-        found: list[_Line | _Parts] = []
+        sequence: list[_Line | _Parts] = []
         for line in self.lines:
             if isinstance(line, _Line):
                 more: _Part = (line,)
@@ -130,18 +130,18 @@ class _Node:
                 (*several,) = (part for part in parts if part)
                 more = several[0] if len(several) == 1 else (_Parts(tuple(several)),)
                 more = more if several else ()
-            for one in more:
-                last = found[-1] if found else None
+            for entry in more:
+                last = sequence[-1] if sequence else None
                 both = (
-                    last.and_then(one)
-                    if isinstance(last, _Line) and isinstance(one, _Line)
+                    last.and_then(entry)
+                    if isinstance(last, _Line) and isinstance(entry, _Line)
                     else None
                 )
                 if both is None:
-                    found.append(one)
+                    sequence.append(entry)
                 else:
-                    found[-1] = both
-        return tuple(found)
+                    sequence[-1] = both
+        return tuple(sequence)
 
 
 class Transcript:
@@ -184,7 +184,7 @@ class Transcript:
         Cells that had the same before and have the same now are one part.
         """
         level, question, uses = depth_of(cells), asked.words(), asked.uses(terms)
-        found = []
+        below_each = []
         for i, trail in enumerate(trails):
             line = _Line.of(level, question, uses[i if len(uses) > 1 else 0])
             below = (*trail, "below", repr(line))
@@ -192,8 +192,8 @@ class Transcript:
                 node = self._root.at(below)
                 if not node.lines:
                     node.lines.append(line)
-            found.append(below)
-        return found
+            below_each.append(below)
+        return below_each
 
     def lines(self) -> tuple[PlanLine, ...]:
         """What was released, in order, for a certificate."""

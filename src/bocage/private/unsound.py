@@ -6,15 +6,18 @@ They are refused on a table with a ledger, and no model made with them carries a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar, Self
 
 import numpy as np
 
-from bocage.mechanisms import Contest, Noise
+from bocage.epsilon import Epsilon
+from bocage.mechanisms import Contest, Noise, Selection
 from bocage.plan import Tally
 from bocage.plan.splits import Split
-from bocage.private.choose import Choose
+from bocage.private.choose import Candidate, Choose
+from bocage.private.criteria import Gini
 from bocage.private.query import IntArray, Terms
 from bocage.private.transcript import Used
 
@@ -31,7 +34,22 @@ class LocalGini(Choose):
     loss of a single selection is up to epsilon times their ratio, which nothing bounds.
     """
 
+    is_private: ClassVar[bool] = False
     sizes: tuple[int, ...]  # the noisy size of each cell, at least 1
+
+    @classmethod
+    def of(
+        cls,
+        candidates: Sequence[Sequence[Candidate]],
+        label: str,
+        sizes: Sequence[int],
+        epsilon: Epsilon,
+    ) -> LocalGini:
+        among = tuple(map(tuple, candidates))
+        return cls(among, label, Gini(), Selection.EXPONENTIAL, epsilon, tuple(sizes))
+
+    def only(self, run: slice) -> Self:
+        return replace(super().only(run), sizes=self.sizes[run])
 
     def uses(self, terms: Terms) -> Sequence[Used]:
         return [Used("exponential with local sensitivity", (self.epsilon.fraction,))]
@@ -39,7 +57,7 @@ class LocalGini(Choose):
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[Split]:
         scores = {name: _indices(counts) for name, counts in tally.columns.items()}
         contests = [
-            Contest(np.array([scores[one.column][at] for one in cell]), self._local(size))
+            Contest(np.array([scores[way.column][at] for way in cell]), self._local(size))
             for at, (cell, size) in enumerate(zip(self.candidates, self.sizes, strict=True))
         ]
         chosen = noise.select(contests, self.selection).tolist()

@@ -69,7 +69,7 @@ def from_dict(document: Any) -> Schema:
         name=name,
         attributes=tuple(attributes.values()),
         label=label,
-        row_cap=None if cap is None else _whole(cap, "row_cap"),
+        row_cap=None if cap is None else _integer(cap, "row_cap"),
         over_cap=_choice(document, "over_cap", "refuse", "cut"),
         title=str(document.get("title", "")),
         layout=layout,
@@ -113,16 +113,16 @@ def _missing(document: dict[str, Any]) -> tuple[str | None, list[str]]:
     return marker, marked
 
 
-def _refuse_strangers(document: dict[str, Any], known: set[str]) -> None:
+def _refuse_strangers(document: dict[str, Any], declared: set[str]) -> None:
     """Refuse lists of columns that contradict the declared ones."""
     for position, column in enumerate(document.get("missing_in", [])):
-        if column not in known:
+        if column not in declared:
             raise SchemaError(
                 f'"missing_in" names {column!r}, which is not an attribute.',
                 at=("missing_in", position),
             )
     columns = document.get("columns", [])
-    absent = sorted(known - set(columns)) if columns else []
+    absent = sorted(declared - set(columns)) if columns else []
     if absent:
         raise SchemaError(
             f'"columns" does not name {absent[0]!r}, which is declared.', at=("columns",)
@@ -186,11 +186,11 @@ def _numeric(entry: dict[str, Any], name: str, marker: str | None) -> Numeric:
     missing = entry.get("missing", "drop")
     return Numeric(
         name,
-        _number(entry, "lower", where),
-        _number(entry, "upper", where),
-        _whole(entry.get("cells", DEFAULT_CELLS), "cells"),
-        _number(entry, "step", where) if "step" in entry else None,
-        None if missing == "drop" else _number(entry, "missing", where),
+        _fraction(entry, "lower", where),
+        _fraction(entry, "upper", where),
+        _integer(entry.get("cells", DEFAULT_CELLS), "cells"),
+        _fraction(entry, "step", where) if "step" in entry else None,
+        None if missing == "drop" else _fraction(entry, "missing", where),
         _choice(entry, "outside", "clamp", "drop") == "clamp",
         marker,
     )
@@ -246,7 +246,7 @@ def plain(value: Fraction) -> int | str:
 _NUMERAL = re.compile(r"[+-]?\d{1,400}(/(?P<under>\d{1,400})|\.?\d{0,400}([eE][+-]?\d{1,3})?)")
 
 
-def _number(entry: dict[str, Any], key: str, where: str) -> Fraction:
+def _fraction(entry: dict[str, Any], key: str, where: str) -> Fraction:
     value = entry[key]
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
         raise SchemaError(f"{where}: {key} must be a number, not {short(value)}.", at=(key,))
@@ -256,7 +256,7 @@ def _number(entry: dict[str, Any], key: str, where: str) -> Fraction:
     return Fraction(match.group())
 
 
-def _whole(value: Any, key: str) -> int:
+def _integer(value: Any, key: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise SchemaError(f'"{key}" must be a whole number, not {short(value)}.', at=(key,))
     return value

@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from bocage.documents import reading
+from bocage.documents.files import read_bytes
 from bocage.documents.reading import Limits, Twin, Unreadable
 from bocage.errors import SchemaError
 from bocage.schema.document import from_dict
@@ -20,7 +21,7 @@ LIMITS = Limits(bytes=2**26, memory=2**32)
 def read(path: Path) -> Schema:
     """Read a schema from a file whose name ends in .toml, or else from JSON."""
     try:
-        content = reading.read_bytes(path, LIMITS)
+        content = read_bytes(path, LIMITS)
         text = content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SchemaError(f"schema file {path} cannot be read: {error}.") from None

@@ -65,7 +65,7 @@ def _lines(text: str) -> tuple[dict[Path, int], int | None]:
     while i < len(tokens):
         word, line = tokens[i]
         following = tokens[i + 1][0] if i + 1 < len(tokens) else ""
-        here = stack[-1]
+        container = stack[-1]
         if (
             word == "["
             and len(stack) == 1
@@ -76,8 +76,8 @@ def _lines(text: str) -> tuple[dict[Path, int], int | None]:
             stack[0] = _Open(path, None)
             lines.setdefault(path, line)
             continue
-        if following in {":", "="} and here.index is None:
-            pending = here.path + _key(word)
+        if following in {":", "="} and container.index is None:
+            pending = container.path + _key(word)
             if pending in lines and twin is None:
                 twin = line
             lines.setdefault(pending, line)
@@ -86,10 +86,10 @@ def _lines(text: str) -> tuple[dict[Path, int], int | None]:
         if word in {"]", "}"}:
             stack.pop()
         elif word not in {",", "\n", ":", "="}:
-            path = here.path if pending is None else pending
-            if here.index is not None:
-                path = (*here.path, here.index)
-                here.index += 1
+            path = container.path if pending is None else pending
+            if container.index is not None:
+                path = (*container.path, container.index)
+                container.index += 1
                 lines.setdefault(path, line)
             if word in {"[", "{"}:
                 stack.append(_Open(path, 0 if word == "[" else None))

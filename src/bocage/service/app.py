@@ -15,14 +15,35 @@ from starlette.exceptions import HTTPException
 
 from bocage._version import __version__
 from bocage.errors import BocageError, NotFound, RequestInvalid
-from bocage.service import problems
-from bocage.service.gate import PREFIX, Gate
-from bocage.service.home import Home
-from bocage.service.routes import jobs, ledger, models, queries, system, tables
-from bocage.service.service import Service
-from bocage.service.web.console import CONSOLE
+from bocage.service.api import jobs, ledger, models, questions, system, tables
+from bocage.service.core import errors
+from bocage.service.core.directory import Home
+from bocage.service.core.service import Service
+from bocage.service.middleware import PREFIX, Gate
+from bocage.service.web import login
+from bocage.service.web.accuracy_map import pages as accuracy_map
+from bocage.service.web.analyst import ledger as analyst_ledger
+from bocage.service.web.analyst import tables as analyst_tables
+from bocage.service.web.owner import ledger as owner_ledger
+from bocage.service.web.owner import people
+from bocage.service.web.owner import tables as owner_tables
 from bocage.service.web.page import error_page
+from bocage.service.web.survey import owner as survey_owner
+from bocage.service.web.survey import participant
 
+_API = (tables, questions, jobs, models, ledger, system)
+# In the order in which their addresses are tried.
+_PAGES = (
+    login,
+    participant,
+    survey_owner,
+    people,
+    owner_ledger,
+    owner_tables,
+    accuracy_map,
+    analyst_ledger,
+    analyst_tables,
+)
 _DESCRIPTION = """Ask questions of records that you may not see. Every answer is noisy, charged to a
 budget before a row is read, and carries its error bar and its ledger number. Errors have one shape:
 `{"error": {"code", "message", "hint"}}`."""
@@ -50,11 +71,8 @@ def create_app(home: Home, service: Service | None = None) -> Callable[..., Awai
         lifespan=lifespan,
     )
     app.state.service = served
-    for part in (tables, queries, jobs, models, ledger, system):
+    for part in (*_API, *(_PAGES if served.settings.console else ())):
         app.include_router(part.routes)
-    if served.settings.console:
-        for pages in CONSOLE:
-            app.include_router(pages)
     app.add_exception_handler(BocageError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
@@ -69,13 +87,15 @@ def from_environment() -> Callable[..., Awaitable[None]]:
 
 async def _refused(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, BocageError)  # noqa: S101 - registered for these
-    return _response(problems.status_of(error), error)
+    return _response(errors.status_of(error), error)
 
 
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for these
-    found = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
-    return _response(422, RequestInvalid(_printable("; ".join(found))[:1000]))
+    problems = [
+        f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:5]
+    ]
+    return _response(422, RequestInvalid(_printable("; ".join(problems))[:1000]))
 
 
 async def _http(request: Request, error: Exception) -> Response:
@@ -96,12 +116,12 @@ def _is_browser(request: Request) -> bool:
 
 
 async def _internal(_: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - the gate logs it
-    return JSONResponse({"error": problems.INTERNAL.model_dump()}, 500)
+    return JSONResponse({"error": errors.INTERNAL.model_dump()}, 500)
 
 
 def _response(status: int, error: BocageError, more: Any = None) -> JSONResponse:
-    body = {"error": problems.body_of(error).model_dump()}
-    return JSONResponse(body, status, {**problems.headers_of(error), **(more or {})})
+    body = {"error": errors.body_of(error).model_dump()}
+    return JSONResponse(body, status, {**errors.headers_of(error), **(more or {})})
 
 
 def _printable(text: str) -> str:

@@ -62,7 +62,10 @@ class Settings:
     handles_per_analyst: int = _setting(10_000, "Partitions that one analyst may keep.", 1, 10**7)
     dry_run_rows: int = _setting(20_000, "Rows that a dry run may make up.", 1, 10**7)
     threads: int = _setting(
-        32, "Long requests that one worker process works on at a time.", 1, 1000
+        32,
+        "Requests that one worker process works on at a time; questions of one key take three quarters.",
+        1,
+        1000,
     )
     poll_seconds: float = _setting(
         1.0, "How often a worker looks for new tables and lost workers.", 0.05, 60
@@ -82,7 +85,7 @@ class Settings:
         flags: Mapping[str, Any] | None = None,
     ) -> Self:
         """Flags over environment over file over defaults; what is not known is refused."""
-        known = {one.name: one for one in fields(cls)}
+        known = {setting.name: setting for setting in fields(cls)}
         given = _from_file(home / "settings.toml", known)
         given |= _from_environment(os.environ if environment is None else environment, known)
         given |= {name: value for name, value in (flags or {}).items() if value is not None}
@@ -92,10 +95,16 @@ class Settings:
 
     def check(self) -> None:
         """Refuse what cannot work, or would be unsafe, before anything is opened."""
-        for one in fields(self):
-            value, low, high = getattr(self, one.name), one.metadata["low"], one.metadata["high"]
+        for setting in fields(self):
+            value, low, high = (
+                getattr(self, setting.name),
+                setting.metadata["low"],
+                setting.metadata["high"],
+            )
             if low is not None and not low <= value <= high:
-                raise ServiceError(f"setting {one.name} lies between {low} and {high}: {value}.")
+                raise ServiceError(
+                    f"setting {setting.name} lies between {low} and {high}: {value}."
+                )
         if bool(self.tls_certificate) != bool(self.tls_key):
             raise ServiceError("settings tls_certificate and tls_key are given together or not.")
         if not (self.tls_certificate or self.behind_tls_proxy or is_loopback(self.host)):
@@ -121,8 +130,12 @@ def template() -> str:
         "# Settings of this Bocage service. Each can also be given in the environment, such as"
     ]
     lines += ["# BOCAGE_PORT=8401, or as a flag of `bocage serve` where there is one.", ""]
-    for one in fields(Settings):
-        lines += [f"# {one.metadata['doc']}", f"# {one.name} = {_toml(one.default)}", ""]
+    for setting in fields(Settings):
+        lines += [
+            f"# {setting.metadata['doc']}",
+            f"# {setting.name} = {_toml(setting.default)}",
+            "",
+        ]
     return "\n".join(lines)
 
 

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "service"))
 
 from running import Inside, Made
 
-from bocage.service.sessions import Sessions
+from bocage.service.core.sessions import Sessions
 
 _FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

@@ -27,8 +27,8 @@ from running import Made, bearer, wait_for_job
 from bocage.demo.people import make_people, write_people
 from bocage.local import RandomizedResponse, Records, Survey
 from bocage.schema import Schema
-from bocage.service.home import Home
-from bocage.service.web import maps
+from bocage.service.core.directory import Home
+from bocage.service.web.accuracy_map import drawing
 
 ROOT = Path(__file__).parents[3]
 ALL, SHOWN = ROOT / "out" / "screenshots", ROOT / "docs" / "images" / "console"
@@ -91,8 +91,8 @@ def prepare(site: Site) -> dict[str, str]:
 def _draw_map(site: Site) -> None:
     """The map of all learners takes minutes."""
     schema = site.inside.service.registry.table("people").schema
-    maps.draw(site.home.path, schema)
-    while isinstance(maps.look(site.home.path, schema), maps.Progress):
+    drawing.draw(site.home.path, schema)
+    while isinstance(drawing.look(site.home.path, schema), drawing.Progress):
         time.sleep(1)
 
 

@@ -8,7 +8,7 @@ import pytest
 from browsing import Site, check_page
 
 from bocage.frontier import Chart, candidates
-from bocage.service.web import maps
+from bocage.service.web.accuracy_map import drawing
 
 
 @pytest.fixture
@@ -46,14 +46,14 @@ def test_the_map_is_drawn_once_and_leads_to_a_learner_without_a_charge(site):
     page.get_by_role("link", name="Train with").click()
     assert "/train?learner=" in page.url
     assert page.locator("#left").inner_text() == "2"
-    assert isinstance(maps.look(site.home.path, schema), Chart)  # kept, for all analysts
+    assert isinstance(drawing.look(site.home.path, schema), Chart)  # kept, for all analysts
 
 
 def test_a_map_whose_process_is_gone_can_be_begun_again(site):
     schema = site.inside.service.registry.table("people").schema
-    chart, progress = maps._files(site.home.path, schema)
+    chart, progress = drawing._files(site.home.path, schema)
     chart.parent.mkdir()
-    maps._tell(progress, maps.Progress(3, 9), process=2**22 + 1)  # no such process
-    assert maps.look(site.home.path, schema) is None
-    maps._tell(progress, maps.Progress(3, 9, "no learner can"), process=2**22 + 1)
-    assert maps.look(site.home.path, schema) == maps.Progress(3, 9, "no learner can")
+    drawing._tell(progress, drawing.Progress(3, 9), process=2**22 + 1)  # no such process
+    assert drawing.look(site.home.path, schema) is None
+    drawing._tell(progress, drawing.Progress(3, 9, "no learner can"), process=2**22 + 1)
+    assert drawing.look(site.home.path, schema) == drawing.Progress(3, 9, "no learner can")

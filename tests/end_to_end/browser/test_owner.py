@@ -11,7 +11,7 @@ from browsing import NARROW, WIDE, Site, check_page
 from running import bearer, count, wait_for_job
 
 from bocage.accounting import verify_export
-from bocage.service.exports import check_signature
+from bocage.service.core.exports import check_signature
 
 
 @pytest.fixture

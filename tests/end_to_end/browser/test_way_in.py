@@ -7,7 +7,7 @@ import time
 import pytest
 from browsing import NARROW, WIDE, check_page
 
-from bocage.service.sessions import Sessions
+from bocage.service.core.sessions import Sessions
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])

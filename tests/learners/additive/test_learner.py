@@ -11,7 +11,7 @@ from bocage.engine.memory import MemoryEngine
 from bocage.epsilon import Epsilon
 from bocage.errors import EngineError, LearnerError, NoiseError, PlanError
 from bocage.learners import LEARNERS, Additive, Auto, Bayes, DiffPC45
-from bocage.learners.additive.boosting_rule import WORKS, Mends
+from bocage.learners.additive.boosting_rule import WORKS, BoostingRule
 from bocage.learners.additive.learner import CLASSES, FIT
 from bocage.learners.discretization import Spreads
 from bocage.mechanisms import Adjacency, OpenDPNoise, SystemNoise
@@ -138,7 +138,7 @@ def test_a_prior_is_scaled_down_as_much_as_the_tables():
         fit = AdditiveFit(blocks, "ill", (1000,), 100, Epsilon.of(epsilon))
         kept = fit.calibration(Terms(SCHEMA, Adjacency.ADD_REMOVE)).kept
         level = quiet_table(empty).reserve(Epsilon.of(epsilon), "fit")
-        intercept, _ = level.additive(blocks, "ill", np.array([1000]), 100, Epsilon.of(epsilon))
+        intercept, _ = level.fit(fit)
         assert intercept.tolist() == [round(1000 * kept)]
         assert 0 < kept < 0.5
 
@@ -274,30 +274,30 @@ def test_every_share_of_the_fit_is_used_if_tables_are_drawn():
     assert str(level.remaining()) == "0"
 
 
-def mends_of(rows, schema=RIDDLE, epsilon=8.0):
+def rule_of(rows, schema=RIDDLE, epsilon=8.0):
     names = tuple(column.name for column in schema.attributes)
     blocks = Additive().blocks(schema, names, rows, epsilon)
-    return Mends.of(schema, blocks, rows, epsilon, Spreads())
+    return BoostingRule.of(schema, blocks, rows, epsilon, Spreads())
 
 
 def test_tables_are_drawn_only_where_there_are_records_for_them():
     for rows, rounds in ((200, 0), (6000, 6), (10**5, 12)):
-        mends = mends_of(rows)
-        assert max(len(mends.shares) - 1, 0) == rounds
-        assert bool(mends.blocks) == bool(mends.columns) == bool(rounds)
-        *drawn, left = mends.shares or (1,)
+        rule = rule_of(rows)
+        assert max(len(rule.shares) - 1, 0) == rounds
+        assert bool(rule.blocks) == bool(rule.columns) == bool(rounds)
+        *drawn, left = rule.shares or (1,)
         assert drawn == [min(round(1000 * 1.5**i), rows // 2) for i in range(rounds)]
         assert sum(drawn) <= 0.6 * 8 * rows
         assert left == (8 * rows - sum(drawn) if rounds else 1)
-    assert min(mends_of(1, epsilon=10.0**5).shares) == 1  # however few rows there are, each is paid
+    assert min(rule_of(1, epsilon=10.0**5).shares) == 1  # however few rows there are, each is paid
     four = Schema("t", RIDDLE.attributes, Categorical("y", ("a", "b", "c", "d")))
-    assert mends_of(10**5, four) == Mends()
+    assert rule_of(10**5, four) == BoostingRule()
 
 
 def test_three_columns_are_chosen_freely_unless_there_are_too_many_of_them():
     def columns(count, rows):
         names = tuple(Categorical(f"c{i}", ("u", "v")) for i in range(count))
-        return mends_of(rows, Schema("t", names, RIDDLE.label), 1.0).columns
+        return rule_of(rows, Schema("t", names, RIDDLE.label), 1.0).columns
 
     assert columns(1, 10**5) == 1
     assert columns(2, 10**5) == 2
@@ -313,30 +313,30 @@ def test_what_is_drawn_is_bounded_in_cells_work_and_what_floats_bear():
     columns = (Numeric("n", 0, 64, 64), Categorical("c", values), Categorical("d", values))
     wide = Categorical("e", tuple(map(str, range(300))))
     schema = Schema("t", (*columns, wide), Categorical("y", ("a", "b", "c")))
-    mends = mends_of(10**6, schema, 1.0)
-    assert [(*block.columns, block.size) for block in mends.blocks] == [
+    rule = rule_of(10**6, schema, 1.0)
+    assert [(*block.columns, block.size) for block in rule.blocks] == [
         ("n", 4),
         ("c", 60),
         ("d", 60),
     ]
-    assert mends.columns == 3
-    assert mends.shares[:2] == (2000, 3000)  # of three labels
+    assert rule.columns == 3
+    assert rule.shares[:2] == (2000, 3000)  # of three labels
     choices = 5  # each, and n with both of the others
     rows = WORKS[3] // (12 * choices)
-    assert len(mends_of(rows, schema, 0.1).shares) == 12 + 1
+    assert len(rule_of(rows, schema, 0.1).shares) == 12 + 1
     assert (
-        len(mends_of(rows + 1, schema, 0.1).shares) == 1 + 1
+        len(rule_of(rows + 1, schema, 0.1).shares) == 1 + 1
     )  # as often as the work for two allows
-    assert mends_of(WORKS[2] // choices + 1, schema, 0.1) == Mends()
-    assert mends_of(10**7, schema, 100.0) == Mends()  # too heavy for exact draws
+    assert rule_of(WORKS[2] // choices + 1, schema, 0.1) == BoostingRule()
+    assert rule_of(10**7, schema, 100.0) == BoostingRule()  # too heavy for exact draws
 
 
 def test_tables_of_the_same_attributes_are_added_up_and_empty_ones_left_out():
-    mends = mends_of(6000)
+    rule = rule_of(6000)
     one, other = (np.zeros((9, 2), np.int64) for _ in range(2))
     one[0, 1], other[0, 1], other[3, 0] = 256, 512, 1024
-    names = [block.columns[0] for block in mends.blocks]
+    names = [block.columns[0] for block in rule.blocks]
     places = (names.index("a"), names.index("c"))
-    terms = mends.terms([(places, one), ((0,), np.zeros((3, 2), np.int64)), (places, other)])
+    terms = rule.terms([(places, one), ((0,), np.zeros((3, 2), np.int64)), (places, other)])
     assert [term.columns for term in terms] == [("a", "c")]
     assert terms[0].scores.tolist() == (one + other).tolist()

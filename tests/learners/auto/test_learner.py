@@ -195,15 +195,15 @@ def test_a_tree_and_tables_are_tried_for_their_shares_of_epsilon(trial, paid, fo
     class Level:
         schema = schema(2, 2)
 
-        def best(self, models, label, epsilon, forgiven):
-            self.asked = models, label, epsilon, forgiven
+        def fit(self, best):
+            self.asked = best.models, best.label, best.epsilon, best.forgiven
             return 1
 
     level = Level()
     known = Noting(None, level, even(9, 2), 1.0, None)
     names, rest = trial(known, ("readable", "bayes"), Epsilon.of(100))
     tree, tables, choice = (Epsilon.of(share) for share in paid)
-    assert level.asked == ([("tree", tree, 64), ("bayes", tables)], "y", choice, forgiven)
+    assert level.asked == ((("tree", tree, 64), ("bayes", tables)), "y", choice, forgiven)
     assert names == ("bayes",)
     assert rest == Epsilon.of(100) - tree - tables - choice
 

@@ -16,15 +16,22 @@ from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError, PlanError
 from bocage.learners import LEARNERS, Bayes
 from bocage.learners.bayes.learner import CHOICE, CLASSES, PAIRS, SINGLES
-from bocage.learners.bayes.log_odds import agreeing, log_ratios, pair_ratios, prior_of, with_pairs
+from bocage.learners.bayes.log_odds import (
+    log_ratios,
+    pair_ratios,
+    prior_of,
+    with_consistent_totals,
+    with_pairs,
+)
 from bocage.mechanisms import Adjacency
 from bocage.model import AdditiveModel, from_dict, to_dict
+from bocage.private import BestModel
 from bocage.private.choose import Choose
 from bocage.private.executor import LiveExecutor
 from bocage.private.noise_shares import LARGEST
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
-from bocage.private.tables.consistent_counts import AgreeingCounts
+from bocage.private.tables.consistent_counts import ConsistentCounts
 from bocage.private.tables.ensemble import Ensemble
 from bocage.schema import Categorical, Numeric, Schema
 from learners.spy import schemas, some_rows
@@ -79,9 +86,9 @@ class Watched(LiveExecutor):
     counts: list[int] = field(default_factory=list)
     rates: list = field(default_factory=list)
 
-    def draw(self, query, place, account, finish):
-        answer = super().draw(query, place, account, finish)
-        if isinstance(query, AgreeingCounts):  # a record has one label, whose noise this is
+    def draw(self, query, place, payer):
+        answer = super().draw(query, place, payer)
+        if isinstance(query, ConsistentCounts):  # a record has one label, whose noise this is
             labels = 1 if query.label is None else self.terms.schema[query.label].cells
             bodies = self.noise.bodies[-1]
             self.rates.extend(body.rate for body in bodies[: len(bodies) // labels])
@@ -206,7 +213,7 @@ def test_the_model_is_saved_and_read_again():
 def test_totals_are_the_weighted_mean_of_what_the_tables_say():
     tables = [np.array([[10.0, 4.0]]), np.array([[3.0, 1.0], [3.0, 1.0]])]
     said = [(tables[0][0], 1.0), (tables[1].sum(axis=0), 2.0)]  # the second is half as precise
-    totals, moved = agreeing(tables, said)
+    totals, moved = with_consistent_totals(tables, said)
     assert totals == pytest.approx([(2 * 10 + 6) / 3, (2 * 4 + 2) / 3])
     for one in moved:
         assert one.sum(axis=0) == pytest.approx(totals)
@@ -250,13 +257,13 @@ def test_bad_parameters_are_refused_before_a_charge():
 def test_the_best_model_is_chosen_among_bocages_own_kinds():
     model = Bayes().fit(table(people(50), SCHEMA, noise=SilentNoise()), "4")
     level = table(people(50), SCHEMA, noise=SilentNoise()).reserve("1", "test")
-    assert level.best([model, model], "ill", Epsilon.of("0.5")) == 0
-    assert level.best([model, model], "ill", Epsilon.of("0.5"), (1, 0)) == 1
+    assert level.fit(BestModel((model, model), "ill", Epsilon.of("0.5"))) == 0
+    assert level.fit(BestModel((model, model), "ill", Epsilon.of("0.5"), (1, 0))) == 1
     level = table(people(50), SCHEMA, noise=SilentNoise()).reserve("1", "test")
     with pytest.raises(PlanError, match="no others"):
-        level.best([model, object()], "ill", Epsilon.of("0.5"))
+        level.fit(BestModel((model, object()), "ill", Epsilon.of("0.5")))
     with pytest.raises(PlanError, match="a handicap for each"):
-        level.best([model], "ill", Epsilon.of("0.5"), (1, 2))
+        level.fit(BestModel((model,), "ill", Epsilon.of("0.5"), (1, 2)))
     assert level.remaining() == Epsilon.of("1")
 
 

@@ -13,9 +13,9 @@ from bocage.epsilon import LARGEST, Epsilon
 from bocage.errors import LearnerError, PlanError
 from bocage.learners import ReadableTree
 from bocage.learners.frontier import OpenNode
-from bocage.learners.readable.learner import _Open, _Rule
+from bocage.learners.readable.leaves import smoothed
 from bocage.learners.readable.lower_levels import Extent, Reach, _nodes, _shallow
-from bocage.learners.readable.smoothing import smoothed
+from bocage.learners.readable.upper_levels import Rule
 from bocage.model.export.text import to_text
 from bocage.plan.splits import alone
 from bocage.private import Candidate, Drawn
@@ -37,16 +37,15 @@ def test_a_split_by_all_values_is_offered_where_it_fits_and_single_values_where_
 
 def test_values_that_were_parted_are_not_offered_again():
     here = OpenNode(0, ("job", "age"))
-    (only, *_), (others, box, values) = here.children(SCHEMA, ("job", alone(1)))
-    assert only == ("age",)
-    assert others == ("job", "age")
-    rest = OpenNode(2, others, box, values)
+    only, rest = here.children(SCHEMA, ("job", alone(1)), 1)
+    assert (only.node, only.attributes) == (1, ("age",))
+    assert (rest.node, rest.attributes) == (2, ("job", "age"))
+    assert only.branches == rest.branches == 2
     assert rest.small_candidates(SCHEMA, 100, 64, {})[0] == Candidate("job", values=(0, 2, 3, 4))
     for code in (0, 2):
-        part = rest.children(SCHEMA, ("job", alone(code)))[1]
-        rest = OpenNode(2, *part)
+        _, rest = rest.children(SCHEMA, ("job", alone(code)), 3)
     assert rest.small_candidates(SCHEMA, 100, 64, {})[0].values == (3,)  # the other one is the rest
-    assert rest.children(SCHEMA, ("job", alone(3)))[1][0] == ("age",)
+    assert rest.children(SCHEMA, ("job", alone(3)), 5)[1].attributes == ("age",)
 
 
 def test_thresholds_get_finer_as_the_box_gets_smaller():
@@ -175,8 +174,8 @@ def test_a_tree_of_few_records_has_labels_alone(drawn):
 
 @pytest.mark.parametrize(("size", "named"), [(99, "max"), (100, "blend")])
 def test_purity_counts_where_records_times_what_they_pay_reach_a_hundred(size, named):
-    rule = _Rule(SCHEMA, 2 * size, 4.0, 2.0, Epsilon.of(1), None)
-    nodes = [_Open(OpenNode(1, ("age",)), branches) for branches in (2, 8)]
+    rule = Rule(SCHEMA, 2 * size, 4.0, 2.0, Epsilon.of(1), None)
+    nodes = [OpenNode(1, ("age",), branches=branches) for branches in (2, 8)]
     assert rule.criterion(nodes, [Epsilon.of(1)] * 2).name == named
 
 
@@ -191,7 +190,7 @@ def test_a_declared_number_of_rows_leaves_all_of_epsilon_to_the_tree():
 @pytest.mark.parametrize(("epsilon", "leaves"), [("0.4", 20), ("2", 100), ("4", 100), ("400", 100)])
 def test_leaves_keep_ten_records_on_average_however_large_epsilon_is(epsilon, leaves):
     half = Epsilon.of(epsilon).split([1, 1])
-    assert ReadableTree()._rule(SCHEMA, 1000, *half).most == pytest.approx(leaves)
+    assert ReadableTree()._rule(SCHEMA, 1000, *half, {}).most == pytest.approx(leaves)
 
 
 @pytest.mark.parametrize("leaves", [2, 5])

@@ -20,7 +20,7 @@ from bocage.errors import EpsilonError, NoiseError
 from bocage.mechanisms import OpenDPNoise, SystemNoise, Walked
 from bocage.mechanisms.rng import RandomBits
 from bocage.mechanisms.selection.acceptance import UncoveredError, _exp, _product, accept
-from bocage.mechanisms.selection.by_rejection import MARGIN, Steps, _whole, draw_walk
+from bocage.mechanisms.selection.by_rejection import MARGIN, Steps, _integer_weights, draw_walk
 from bocage.private import capabilities
 from private.noises import SilentNoise
 
@@ -293,7 +293,7 @@ def test_a_proposal_with_wrong_weights_is_refused_or_draws_by_the_definition(wro
     """Whatever the weights, there is no third way: T is refused if and only if a(T) exceeds 1."""
     right = np.array([0.0, 1.0, 2.0])
     total = float(np.logaddexp.reduce(right))
-    whole = _whole(np.array([wrong], np.float64), 52)[0]
+    whole = _integer_weights(np.array([wrong], np.float64), 52)[0]
     for at, chance in enumerate(whole):
         share = exp(Fraction(at)) * Fraction(int(whole.sum()), int(chance))
         covered = share <= exp(Fraction(total) + MARGIN)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 from bocage.errors import ModelError
 from bocage.model import AdditiveModel, Term, from_dict, rules, to_svg, to_text
-from bocage.model.export.additive_text import additive_rich
 from bocage.model.export.json import parse
+from bocage.model.export.text import to_rich
 from bocage.schema import Categorical, Numeric
 from models import additives, certificate_of, schema_of, schemas
 
@@ -121,7 +121,7 @@ def test_every_model_is_written_read_drawn_and_copied(model):
     for other in (again, pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):  # noqa: S301 - our own
         assert other.to_dict() == model.to_dict()
     ET.fromstring(to_svg(model))  # noqa: S314 - our own text
-    additive_rich(model)
+    to_rich(model)
     assert len(rules(model)) == sum(len(term.scores) for term in model.terms)
 
 

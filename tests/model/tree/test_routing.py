@@ -9,7 +9,7 @@ import pytest
 
 from bocage.learners.papers.structure import random_structure
 from bocage.model import Certificate, Forest, PlanLine
-from bocage.model.tree import forest, routing, routing_loop
+from bocage.model.tree import forest, routing
 from bocage.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema(
@@ -51,7 +51,7 @@ def test_the_compiled_loop_ends_where_the_levels_do(height, columns):
     assert (by_levels == tree.apply_codes(codes)).all()
     plain = np.zeros(3000, np.int32)
     arrays = (steps.row, steps.threshold, steps.target, steps.multiway)
-    routing_loop.walk(matrix, 0, 3000, *arrays, plain)
+    routing.descend(matrix, 0, 3000, *arrays, plain)
     assert (by_levels == plain).all()
 
 

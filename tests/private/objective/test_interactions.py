@@ -1,4 +1,4 @@
-"""Which columns a table that mends may have: all of a few, and those of a table before with one more."""
+"""Which columns a correction may look at together: all of a few, and those of a table before with one more."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bocage.private.objective import interactions
-from bocage.private.objective.interactions import Together
+from bocage.private.objective.interactions import Interactions
 
 
 def test_a_few_columns_are_any_and_more_grow_from_what_was_drawn():
-    free = Together((3, 2, 4), 2, 12)
+    free = Interactions((3, 2, 4), 2, 12)
     assert free.choices == ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
     assert free.out_of == [2 * 3] * 3 + [2 * 3] * 3
-    small = Together((3, 2, 4), 2, 8)
+    small = Interactions((3, 2, 4), 2, 8)
     assert small.choices == ((0,), (1,), (2,), (0, 1), (1, 2))  # the other pair has twelve cells
     assert small.out_of == [6] * 3 + [4] * 2
-    after = Together((3, 2, 4, 2), 2, 24, ((0, 2), (1,), (0, 2)))
+    after = Interactions((3, 2, 4, 2), 2, 24, ((0, 2), (1,), (0, 2)))
     assert after.choices[10:] == ((0, 1, 2), (0, 2, 3))
     assert after.out_of[10:] == [3 * 2] * 2
 
@@ -29,9 +29,9 @@ def test_a_few_columns_are_any_and_more_grow_from_what_was_drawn():
 def test_all_choices_together_are_certain_and_none_is_twice(data):
     sizes = tuple(data.draw(st.lists(st.integers(2, 5), min_size=1, max_size=6)))
     most = data.draw(st.integers(1, len(sizes)))
-    among = Together(sizes, most, data.draw(st.integers(5, 80)))
+    among = Interactions(sizes, most, data.draw(st.integers(5, 80)))
     for _ in range(3):
-        among = Together(
+        among = Interactions(
             sizes, most, among.cells, (*among.drawn, data.draw(st.sampled_from(among.choices)))
         )
     assert sum(Fraction(1, one) for one in among.out_of) == 1
@@ -42,7 +42,7 @@ def test_all_choices_together_are_certain_and_none_is_twice(data):
 
 def test_groups_are_all_choices_in_order_and_fit(monkeypatch):
     monkeypatch.setattr(interactions, "GROUP", 10)
-    among = Together((3, 2, 4, 6), 2, 24)
+    among = Interactions((3, 2, 4, 6), 2, 24)
     groups = list(among.groups())
     assert sum(groups, ()) == among.choices
     assert all(len(one) == 1 or sum(map(among.size, one)) <= 10 for one in groups)
@@ -51,6 +51,6 @@ def test_groups_are_all_choices_in_order_and_fit(monkeypatch):
 
 @pytest.mark.parametrize("drawn", [(), ((0, 1),)])
 def test_choices_that_begin_alike_are_neighbors(drawn):
-    choices = Together((2,) * 6, 3, 64, drawn).choices
+    choices = Interactions((2,) * 6, 3, 64, drawn).choices
     fronts = [one[:-1] for one in choices if len(one) == 3]
     assert fronts == sorted(fronts)

@@ -1,4 +1,4 @@
-"""Rows by verdict: the compiled loops against sums that are plain to see, however rows and blocks are shared out."""
+"""Rows by margin: the compiled loops against sums that are plain to see, however rows and blocks are shared out."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from bocage.private.objective.margins import mended
-from bocage.private.term_rows import CellRows
+from bocage.private.objective.margins import MarginRows, corrected
 from bocage.private.terms import Block, Design
 from bocage.schema import Categorical, Schema
 
@@ -32,7 +31,7 @@ def rows_of(rng, batches):
 
 
 def lines_of(choices):
-    """As `verdicts` has them: columns after as many times -1 as there is room, and where cells begin."""
+    """As `margins` has them: columns after as many times -1 as there is room, and where cells begin."""
     lines, start = [], 0
     for one in choices:
         lines.append((*[-1] * (4 - len(one)), *one, start))
@@ -64,14 +63,14 @@ def test_right_rows_are_those_counted_by_hand(batches, parts, keep_bytes):
     rng = np.random.default_rng(sum(batches))
     read = rows_of(rng, batches)
     blocks = tuple(Block((n,), (s,), (s,)) for n, s in zip(NAMES, SIZES, strict=True))
-    rows = CellRows(lambda: iter(read), Design(blocks, LABELS), SCHEMA, keep_bytes=keep_bytes)
+    rows = MarginRows(lambda: iter(read), Design(blocks, LABELS), SCHEMA, keep_bytes=keep_bytes)
     scores = [rng.integers(-4, 5, (size, LABELS)) * 256 for size in SIZES]
     terms = np.array([(i, start) for i, start in enumerate(np.cumsum([0, *SIZES[:-1]]))])
     by_label = np.ascontiguousarray(np.concatenate(scores).T)
-    judge = rows.judging(terms, by_label, np.zeros(LABELS, np.int64), STEPS)
+    margins = rows.margins(terms, by_label, np.zeros(LABELS, np.int64), STEPS)
     shared = [part for part in np.array_split(np.arange(len(CHOICES)), parts) if len(part)]
     groups = [lines_of([CHOICES[i] for i in part]) for part in shared]
-    found = np.concatenate(list(rows.right(judge, groups, mended(LABELS, len(STEPS)))))
+    found = np.concatenate(list(rows.right(margins, groups, corrected(LABELS, len(STEPS)))))
     codes = np.concatenate([np.zeros((6, 0), np.uint16), *read], axis=1)
     wanted = np.concatenate([right_by_hand(codes, scores, one) for one in CHOICES])
     assert (found == wanted).all()

@@ -13,8 +13,8 @@ from bocage.mechanisms.rng import RandomBits
 from bocage.private.objective import residuals, rounding
 from bocage.private.objective.exact_residuals import PRECISE_BITS, precise_error, precise_residuals
 from bocage.private.objective.fit import GRID_BITS
+from bocage.private.objective.residuals import FitRows
 from bocage.private.objective.rounding import Problem, rounded_minimum
-from bocage.private.term_rows import CellRows
 from bocage.private.terms import Block, Design, calibrate
 from private.fits import EPSILON, SCHEMA, A, B, at, problem, searcher
 
@@ -118,7 +118,7 @@ def test_rows_that_are_not_kept_are_read_again():
             np.vstack([*cells, labels]).astype(np.uint16) for cells, labels in kept.rows.chunks()
         )
 
-    again = CellRows(read, kept.design, SCHEMA, keep_bytes=0)
+    again = FitRows(read, kept.design, SCHEMA, keep_bytes=0)
     streamed = Problem(again, kept.design, kept.calibration, kept.prior, kept.noise)
     assert rounded_minimum(streamed).tolist() == rounded_minimum(kept).tolist()
     assert len(scans) > 10
@@ -126,7 +126,7 @@ def test_rows_that_are_not_kept_are_read_again():
 
 def test_an_empty_table_has_a_minimum_too():
     one = problem([A, B], 2, rows=1)
-    empty = CellRows(lambda: iter([]), one.design, SCHEMA)
+    empty = FitRows(lambda: iter([]), one.design, SCHEMA)
     nothing = Problem(empty, one.design, one.calibration, one.prior, one.noise)
     penalties = np.array(one.calibration.penalties) / 1024
     intercept = rounded_minimum(nothing)[0, 0]
@@ -207,7 +207,7 @@ def test_the_search_ends_on_a_sorted_table_as_on_any_other(labels, monkeypatch):
     label = (odds + rng.gumbel(size=odds.shape)).argmax(axis=1)
     design = Design((A, B), labels)
     calibration = calibrate(design, EPSILON, rows, 10)
-    cells = CellRows(lambda: iter([np.array([a, b, label], np.uint16)]), design, SCHEMA)
+    cells = FitRows(lambda: iter([np.array([a, b, label], np.uint16)]), design, SCHEMA)
     noise = Perturbation(calibration.bodies, RandomBits())
     looks = []
 

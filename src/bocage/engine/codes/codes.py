@@ -82,7 +82,7 @@ def without(codes: Codes, dropped: Flags) -> Codes:
 def digest(codes: Codes) -> str:
     """A hash of the codes, column by column, and of the columns' names and order."""
     names = sorted(codes.index, key=codes.index.__getitem__)
-    found = sha256(repr((names, len(codes.narrow), codes.rows)).encode())
+    hashed = sha256(repr((names, len(codes.narrow), codes.rows)).encode())
     for name in names:
-        found.update(codes.column(name).data)
-    return found.hexdigest()
+        hashed.update(codes.column(name).data)
+    return hashed.hexdigest()

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from bocage.engine.codes.codes import Codes
-from bocage.engine.program import Counters, Program, compile_question
+from bocage.engine.codes.compiled_question import CompiledQuestion, Counters, compile_question
 from bocage.engine.reference import holds
 from bocage.plan import Question, Tally
 from bocage.schema import Schema
@@ -25,30 +25,30 @@ def workers() -> int:
 
 def count(codes: Codes, questions: Sequence[Question], schema: Schema) -> list[Tally]:
     """Answer all questions in one pass over the rows."""
-    programs = [compile_question(question, schema, codes.index) for question in questions]
+    compiled = [compile_question(question, schema, codes.index) for question in questions]
     threads = workers()
-    if sum(program.size for program in programs) <= MOST_PRIVATE:
+    if sum(question.size for question in compiled) <= MOST_PRIVATE:
         edges = np.linspace(0, codes.rows, threads + 1).astype(int).tolist()
-        shares = [(programs, low, high) for low, high in pairwise(edges)]
-        results = _parallel(codes, shares, [fresh(programs) for _ in shares])
+        shares = [(compiled, low, high) for low, high in pairwise(edges)]
+        results = _parallel(codes, shares, [fresh(compiled) for _ in shares])
         for other in results[1:]:
             add(results[0], other)
         counters = results[0]
     else:  # too large for a copy per thread: each thread counts some of the columns
-        counters = fresh(programs)
-        split = [[program.part(i, threads) for program in programs] for i in range(threads)]
+        counters = fresh(compiled)
+        split = [[question.part(i, threads) for question in compiled] for i in range(threads)]
         _parallel(codes, [(part, 0, codes.rows) for part in split], [counters] * threads)
-    return tallies(programs, counters)
+    return tallies(compiled, counters)
 
 
 def _parallel(
     codes: Codes,
-    shares: Sequence[tuple[Sequence[Program], int, int]],
+    shares: Sequence[tuple[Sequence[CompiledQuestion], int, int]],
     counters: Sequence[list[Counters]],
 ) -> list[list[Counters]]:
     def work(number: int) -> None:
-        programs, low, high = shares[number]
-        count_rows(codes, programs, counters[number], low, high)
+        compiled, low, high = shares[number]
+        count_rows(codes, compiled, counters[number], low, high)
 
     # Threads of a question end with it: a process that keeps none can be forked.
     with ThreadPoolExecutor(max(len(shares) - 1, 1)) as pool:
@@ -60,37 +60,41 @@ def _parallel(
 
 
 def count_rows(
-    codes: Codes, programs: Iterable[Program], counters: Sequence[Counters], low: int, high: int
+    codes: Codes,
+    compiled: Iterable[CompiledQuestion],
+    counters: Sequence[Counters],
+    low: int,
+    high: int,
 ) -> None:
-    """Count some of the rows, block by block, for all programs."""
+    """Count some of the rows, block by block, for all questions."""
     from bocage.engine.codes import kernels  # noqa: PLC0415 - small tables load no compiler
 
-    programs = list(programs)
-    read = len({name for program in programs for name in program.question.reads()})
+    compiled = list(compiled)
+    read = len({name for question in compiled for name in question.question.reads()})
     block = max(BLOCK_BYTES // max(read, 1) // kernels.STRIP, 1) * kernels.STRIP
-    if len(programs) == 1:
+    if len(compiled) == 1:
         block = max(high - low, 1)
     for start in range(low, high, block):
         stop = min(start + block, high)
-        for program, counter in zip(programs, counters, strict=True):
+        for question, counter in zip(compiled, counters, strict=True):
             kernels.count(
-                codes.narrow, codes.wide, start, stop, program.route, program.walk,
-                program.label, program.labels, program.packs, counter.counts,
-                program.summed, counter.sums,
+                codes.narrow, codes.wide, start, stop, question.route, question.walk,
+                question.label, question.labels, question.packs, counter.counts,
+                question.summed, counter.sums,
             )  # fmt: skip
 
 
-def fresh(programs: Iterable[Program]) -> list[Counters]:
-    return [program.fresh() for program in programs]
+def fresh(compiled: Iterable[CompiledQuestion]) -> list[Counters]:
+    return [question.fresh() for question in compiled]
 
 
-def add(to: Sequence[Counters], more: Sequence[Counters]) -> None:
-    for one, other in zip(to, more, strict=True):
-        one.add(other)
+def add(totals: Sequence[Counters], more: Sequence[Counters]) -> None:
+    for total, other in zip(totals, more, strict=True):
+        total.add(other)
 
 
-def tallies(programs: Sequence[Program], counters: Sequence[Counters]) -> list[Tally]:
-    return [program.tally(counter) for program, counter in zip(programs, counters, strict=True)]
+def tallies(compiled: Sequence[CompiledQuestion], counters: Sequence[Counters]) -> list[Tally]:
+    return [question.tally(counter) for question, counter in zip(compiled, counters, strict=True)]
 
 
 def count_small(codes: Codes, questions: Sequence[Question], schema: Schema) -> list[Tally]:

@@ -56,7 +56,7 @@ def encoder(column: Attribute, kind: pa.DataType) -> ColumnEncoder:
     if pa.types.is_integer(kind):
         return _integers(column, kind)
     if pa.types.is_boolean(kind):
-        return places(column, ["false", "true"], column.missing_code)
+        return from_positions(column, ["false", "true"], column.missing_code)
     raise SourceError(
         f"column {column.name!r} is categorical in the schema, but the source holds {kind}. "
         "Convert it to text, whole numbers or booleans, or declare it numeric."
@@ -88,7 +88,7 @@ def known_texts(column: Categorical) -> list[str]:
     return list(dict.fromkeys([*column.values, *marker]))
 
 
-def places(
+def from_positions(
     column: Categorical, texts: Sequence[str], missing: int, more: Sequence[int] = ()
 ) -> ColumnEncoder:
     """Encode positions in a list of texts, and after it of codes; NULL has the code `missing`."""
@@ -98,7 +98,7 @@ def places(
 
 def _texts(column: Categorical) -> ColumnEncoder:
     texts = known_texts(column)
-    few = places(column, texts, column.outside_code)
+    few = from_positions(column, texts, column.outside_code)
 
     @cache
     def many() -> ColumnEncoder:
@@ -130,21 +130,21 @@ def _integers(column: Categorical, kind: pa.DataType) -> ColumnEncoder:
     """Integers are matched by their decimal digits, as if printed."""
     bits, signed = kind.bit_width, pa.types.is_signed_integer(kind)
     low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
-    known: dict[int, str] = {}
+    text_of: dict[int, str] = {}
     for text in known_texts(column):
         digits = text.removeprefix("-")
         if digits.isascii() and digits.isdigit() and len(digits) <= 20:
             number = int(text)
             if str(number) == text and low <= number <= high:
-                known[number] = text
-    first, last = min(known, default=0), max(known, default=0)
+                text_of[number] = text
+    first, last = min(text_of, default=0), max(text_of, default=0)
     if last - first < DENSE and last < 2**63 - 1:
         table = np.full(last - first + 1, column.outside_code, np.int32)
-        for number, text in known.items():
+        for number, text in text_of.items():
             table[number - first] = category(column, text)
         return _table(first, table, column.outside_code, column.missing_code)
-    value_set = pa.array(list(known), kind)
-    look_up = places(column, list(known.values()), column.outside_code)
+    value_set = pa.array(list(text_of), kind)
+    look_up = from_positions(column, list(text_of.values()), column.outside_code)
 
     def encode(array: pa.Array, codes: Array, dropped: Flags) -> None:
         signed = _signed(look_up, pc.index_in(array, value_set=value_set))

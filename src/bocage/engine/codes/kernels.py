@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 
-from bocage.engine.router import DE_BRUIJN
+from bocage.engine.codes.compiled_question import DE_BRUIJN
 from bocage.plan import OUTSIDE
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,7 +38,7 @@ def count(
     narrow: Any, wide: Any, low: Any, high: Any, route: Any, walk: Any, label: Any, labels: Any,
     packs: Any, counters: Any, summed: Any, sums: Any,
 ) -> None:  # fmt: skip
-    """Count rows low..high; see `program.Program` for what the arguments hold."""
+    """Count rows low..high; see `compiled_question.CompiledQuestion` for what the arguments hold."""
     slots = np.empty(STRIP, np.uint32)
     paths = np.empty(STRIP, np.uint64)
     keys = np.empty(STRIP, np.uint32)

@@ -49,11 +49,11 @@ class KnownTexts:
         _, ends, data = array.buffers()
         kind = np.int64 if pa.types.is_large_string(array.type) else np.int32
         edges = np.frombuffer(ends, kind)[array.offset : array.offset + len(array) + 1]
-        found = np.frombuffer(data or b"", np.uint8)
+        octets = np.frombuffer(data or b"", np.uint8)
         hashes = np.empty(len(array), np.uint64)
-        hash_texts(edges, found, hashes)
+        hash_texts(edges, octets, hashes)
         find_texts(
-            edges, found, hashes,
+            edges, octets, hashes,
             self._edges, self._data, self._hashes, self._slots, self._codes,
             codes, dropped,
         )  # fmt: skip

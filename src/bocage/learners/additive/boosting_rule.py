@@ -1,4 +1,4 @@
-"""By which tables an additive model is mended, and how often: a public rule."""
+"""By which tables an additive model is corrected, and how often: a public rule."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from bocage.learners.discretization import Spreads
 from bocage.model import Term
 from bocage.private import Block, IntArray
 from bocage.private.objective.boosting import MOST_LABELS
-from bocage.private.objective.interactions import Together
+from bocage.private.objective.interactions import Interactions
 from bocage.schema import Attribute, Categorical, Schema
 
-MOST_SHARE = 0.6  # of epsilon for all tables that mend
+MOST_SHARE = 0.6  # of epsilon for all corrections
 FIRST = 1000  # records times epsilon for the first of them, for each label but one
 GROWTH = 1.5  # how much more each has than the one before: what is plain needs little
 FED = 150  # records times epsilon for each parameter of the model, without which none is drawn
@@ -28,7 +28,7 @@ EXACT = 2**38  # half of what the sums of a draw bear: the number of rows is noi
 
 
 @dataclass(frozen=True)
-class Mends:
+class BoostingRule:
     """Which tables may be drawn, and what is paid for each.
 
     Attributes
@@ -39,7 +39,7 @@ class Mends:
         How many of them are chosen freely; a table may have those of one before it and one more.
     shares
         How epsilon is shared: by the tables that are drawn, one after another, and the model that they
-        mend. Empty if none is drawn.
+        correct. Empty if none is drawn.
     """
 
     blocks: tuple[Block, ...] = ()
@@ -49,7 +49,7 @@ class Mends:
     @classmethod
     def of(
         cls, schema: Schema, blocks: list[Block], rows: int, epsilon: float, spreads: Spreads
-    ) -> Mends:
+    ) -> BoostingRule:
         """What is worth a try on top of the tables of single attributes."""
         labels, support = label_of(schema).cells, rows * epsilon
         numbers = sum(block.size - 1 for block in blocks) * (labels - 1)
@@ -62,7 +62,8 @@ class Mends:
             most = min(columns, len(fit))
             if sum(comb(len(fit), count) for count in range(1, most + 1)) > MOST_CHOICES:
                 continue
-            choices = len(Together(tuple(block.size for block in fit), most, MOST_CELLS).choices)
+            sizes = tuple(block.size for block in fit)
+            choices = len(Interactions(sizes, most, MOST_CELLS).choices)
             shares = wanted[: work // (rows * choices)]
             grown = choices + len(shares) * len(fit)  # with those that may come from tables before
             exact = (MOST_CELLS + grown + 32) * support <= EXACT
@@ -72,10 +73,10 @@ class Mends:
 
     def terms(self, drawn: Sequence[tuple[tuple[int, ...], IntArray]]) -> list[Term]:
         """What was drawn, tables of the same attributes added up."""
-        found: dict[tuple[int, ...], IntArray] = {}
+        tables: dict[tuple[int, ...], IntArray] = {}
         for places, scores in drawn:
-            found[places] = found[places] + scores if places in found else scores
-        return [self._term(*one) for one in sorted(found.items()) if one[1].any()]
+            tables[places] = tables[places] + scores if places in tables else scores
+        return [self._term(*table) for table in sorted(tables.items()) if table[1].any()]
 
     def _term(self, places: tuple[int, ...], scores: IntArray) -> Term:
         blocks = [self.blocks[i] for i in places]

@@ -1,4 +1,4 @@
-"""An additive model: one small table per attribute, fitted at once, and mended by tables of a few.
+"""An additive model: one small table per attribute, fitted at once, and corrected by tables of a few.
 
 Objective perturbation after Chaudhuri, Monteleoni & Sarwate (2011), with the noise of Hardt & Talwar (2010)
 and an analysis in which the change of the curvature costs nothing; see
@@ -16,7 +16,7 @@ import numpy as np
 
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
-from bocage.learners.additive.boosting_rule import MOST_CELLS, Mends
+from bocage.learners.additive.boosting_rule import MOST_CELLS, BoostingRule
 from bocage.learners.attribute_selection import select
 from bocage.learners.base import Learner, Progress, budget_of, check_word, label_of, quiet
 from bocage.learners.discretization import Spreads, count_spreads
@@ -24,10 +24,13 @@ from bocage.learners.plan import Plan, Step
 from bocage.model import AdditiveModel, Certificate, Term
 from bocage.private import (
     GRID_BITS,
+    AdditiveFit,
     Block,
+    Boosting,
+    Counts,
     EpsilonLike,
     IntArray,
-    Level,
+    OpenCells,
     PrivateTable,
     capabilities,
     fit_columns,
@@ -39,7 +42,7 @@ from bocage.schema import Categorical, Numeric, Schema
 
 CLASSES, FIT = (
     "class counts",
-    "all tables at once, after attributes and cells are chosen, then those that mend what they get wrong",
+    "all tables at once, after attributes and cells are chosen, then corrections of what they get wrong",
 )
 MECHANISMS = "K-norm objective perturbation, discrete Laplace, permute and flip, exponential"
 CELLS = ("auto", "few", "stacked")
@@ -80,8 +83,8 @@ class Additive(Learner):
     two more rounds if there are uneven ones, which are cut by these; see
     :func:`~bocage.learners.discretization.count_spreads`. What is left pays for one release of all tables,
     whose proof is that of :class:`~bocage.private.objective.fit.AdditiveFit`: to it, cuts are public. Where
-    the number of rows allows it, up to 60 % of that pay for tables of several attributes that mend
-    what the others get wrong, each from one draw, see :class:`~bocage.private.objective.boosting.Mending`; the
+    the number of rows allows it, up to 60 % of that pay for tables of several attributes that
+    correct what the others get wrong, each from one draw, see :class:`~bocage.private.objective.boosting.Boosting`; the
     others have what is left then. Sequential composition of all of these.
     """
 
@@ -126,7 +129,7 @@ class Additive(Learner):
         start = self.reserve(table, plan)
         progress(0, 2)
         share = plan.share(0, CLASSES)
-        counts = start.counts(label_of(table.schema).name, share)[0]
+        counts = start.ask(Counts((label_of(table.schema).name,), share))[0]
         progress(1, 2)
         model = self.tables(
             start,
@@ -140,7 +143,7 @@ class Additive(Learner):
 
     def tables(
         self,
-        level: Level,
+        start: OpenCells,
         counts: IntArray,
         epsilon: Epsilon,
         certificate: Certificate,
@@ -148,19 +151,20 @@ class Additive(Learner):
         deviation: float,
     ) -> AdditiveModel:
         """Fit all tables at once, given class counts with noise of that deviation."""
-        schema, label = level.schema, label_of(level.schema)
+        schema, label = start.schema, label_of(start.schema)
         rows = max(int(counts.sum()), ceil(FEWEST / float(epsilon)))
         prior = self.prior(counts, rows, deviation)
-        names, epsilon = self.selected(level, rows, epsilon)
+        names, epsilon = self.selected(start, rows, epsilon)
         blocks = self.blocks(schema, names, rows, float(epsilon))
-        spreads, epsilon = self.spreads(level, blocks, rows, epsilon)
+        spreads, epsilon = self.spreads(start, blocks, rows, epsilon)
         blocks = [_cut(block, spreads) for block in blocks]
 
-        mends = Mends.of(schema, blocks, rows, float(epsilon), spreads)
+        boosting = BoostingRule.of(schema, blocks, rows, float(epsilon), spreads)
         each: list[Epsilon] = []
-        if mends.shares:
-            *each, epsilon = epsilon.split(mends.shares)
-        intercept, tables = level.additive(blocks, label.name, prior, rows, epsilon)
+        if boosting.shares:
+            *each, epsilon = epsilon.split(boosting.shares)
+        fit = AdditiveFit(tuple(blocks), label.name, tuple(prior.tolist()), rows, epsilon)
+        intercept, tables = start.fit(fit)
         terms = [
             Term(block.columns, block.cells, _every_label(scores, label.cells), block.cuts)
             for block, scores in zip(blocks, tables, strict=True)
@@ -169,28 +173,28 @@ class Additive(Learner):
         model = AdditiveModel(schema, intercept, tuple(terms), certificate)
         if not each:
             return model
-        drawn = level.mends(model, mends.blocks, mends.columns, MOST_CELLS, each)
-        return replace(model, terms=(*terms, *mends.terms(drawn)))
+        boost = Boosting(model, boosting.blocks, boosting.columns, MOST_CELLS, tuple(each))
+        return replace(model, terms=(*terms, *boosting.terms(start.fit(boost))))
 
     def selected(
-        self, level: Level, rows: int, epsilon: Epsilon
+        self, start: OpenCells, rows: int, epsilon: Epsilon
     ) -> tuple[tuple[str, ...], Epsilon]:
         """The attributes that have a table, and what is left."""
-        schema, names = level.schema, self.check(level.schema)
+        schema, names = start.schema, self.check(start.schema)
         if label_of(schema).cells > MOST_LABELS:  # not studied
             return names, epsilon
         numbers = {name: float(self.numbers(schema, (name,), COARSE)) for name in names}
-        return select(level, numbers, rows * float(epsilon) / FEEDS, epsilon)
+        return select(start, numbers, rows * float(epsilon) / FEEDS, epsilon)
 
     def spreads(
-        self, level: Level, blocks: Sequence[Block], rows: int, epsilon: Epsilon
+        self, start: OpenCells, blocks: Sequence[Block], rows: int, epsilon: Epsilon
     ) -> tuple[Spreads, Epsilon]:
         """How numeric attributes with more codes than cells are spread, and what is left."""
-        columns = [(level.schema[block.columns[0]], block.size) for block in blocks]
+        columns = [(start.schema[block.columns[0]], block.size) for block in blocks]
         coarse = [c for c, size in columns if isinstance(c, Numeric) and c.cells > size]
         if self.cells != "auto":
             coarse = []
-        return count_spreads(level, coarse, rows, epsilon)
+        return count_spreads(start, coarse, rows, epsilon)
 
     def blocks(
         self, schema: Schema, names: tuple[str, ...], rows: int, epsilon: float
@@ -203,7 +207,7 @@ class Additive(Learner):
                 few //= 2
             while few < STACK[-1] and support >= ENOUGH * self.numbers(schema, names, 2 * few):
                 few *= 2
-        found = []
+        blocks = []
         for name in names:
             column = schema[name]
             if isinstance(column, Categorical):
@@ -212,8 +216,8 @@ class Additive(Learner):
                 levels = tuple(size for size in STACK if size <= column.cells)
             else:
                 levels = (min(few, column.cells),)
-            found.append(Block((name,), (levels[-1],), levels))
-        return found
+            blocks.append(Block((name,), (levels[-1],), levels))
+        return blocks
 
     @staticmethod
     def numbers(schema: Schema, names: tuple[str, ...], few: int) -> int:

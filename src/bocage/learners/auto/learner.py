@@ -16,7 +16,7 @@ from bocage.learners.bayes.learner import Bayes
 from bocage.learners.plan import Plan, Step
 from bocage.learners.readable.learner import SUPPORT, ReadableTree
 from bocage.model import Released
-from bocage.private import EpsilonLike, IntArray, PrivateTable, capabilities
+from bocage.private import Counts, EpsilonLike, IntArray, PrivateTable, capabilities
 from bocage.private.capabilities import Capability
 from bocage.schema import Schema
 
@@ -136,7 +136,7 @@ class Auto(Learner):
         start = self.reserve(table, plan)
         progress(0, 2)
         share, rest = plan.share(0, CLASSES), plan.share(0, MODEL)
-        counts = start.counts(label_of(table.schema).name, share)[0]
+        counts = start.ask(Counts((label_of(table.schema).name,), share))[0]
         progress(1, 2)
         certificate = self.certificate(start)
         known = Known(self.attributes, start, counts, start.deviation(share), certificate)

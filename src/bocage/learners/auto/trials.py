@@ -12,7 +12,7 @@ from bocage.learners.base import Learner, label_of
 from bocage.learners.bayes.learner import Bayes
 from bocage.learners.readable.learner import ReadableTree
 from bocage.model import AdditiveModel, Certificate, Released, Tree, TreeBuilder
-from bocage.private import IntArray, Level, PrivateTable
+from bocage.private import BestModel, IntArray, OpenCells, PrivateTable
 from bocage.private.capabilities import Capability
 from bocage.schema import Schema
 
@@ -32,31 +32,31 @@ class Known:
     """What every learner starts from."""
 
     attributes: tuple[str, ...] | None
-    level: Level
+    cells: OpenCells
     counts: IntArray
     deviation: float
     certificate: Certificate
 
     @property
     def label(self) -> str:
-        return label_of(self.level.schema).name
+        return label_of(self.cells.schema).name
 
     def learn(self, name: str, epsilon: Epsilon) -> Released:
         """One of the learners, for a share of what is reserved."""
-        level, counts, certificate = self.level, self.counts, self.certificate
+        cells, counts, certificate = self.cells, self.counts, self.certificate
         if name == TREE:
             return self.grow(epsilon, others=True)
         if name == TABLES:
             fit = Additive(attributes=self.attributes).tables
-            return fit(level, counts, epsilon, certificate, deviation=self.deviation)
+            return fit(cells, counts, epsilon, certificate, deviation=self.deviation)
         bayes = Bayes(attributes=self.attributes)
-        return bayes.tables(level, counts, self.deviation**2, epsilon, certificate)
+        return bayes.tables(cells, counts, self.deviation**2, epsilon, certificate)
 
     def grow(
         self, epsilon: Epsilon, leaves: int = ReadableTree.leaves, *, others: bool = False
     ) -> Tree | AdditiveModel:
         """A tree, or also a ladder or points if these may take its place."""
-        share = cast("PrivateTable", _Share(self.level))
+        share = cast("PrivateTable", _Share(self.cells))
         rows = max(int(self.counts.sum()), 10)
         learner = ReadableTree(rows, leaves, self.attributes, points=others, ladders=others)
         model = learner.fit(share, epsilon)
@@ -68,7 +68,8 @@ class Known:
         spent = TRIAL * len(names) + CHOICE
         *trials, choice, rest = epsilon.split([TRIAL] * len(names) + [CHOICE, 100 - spent])
         tried = [self.learn(*pair) for pair in zip(names, trials, strict=True)]
-        return (names[self.level.best(tried, self.label, choice)],), rest
+        best = self.cells.fit(BestModel(tuple(tried), self.label, choice))
+        return (names[best],), rest
 
     def compare(self, names: Sequence[str], epsilon: Epsilon) -> tuple[tuple[str], Epsilon]:
         """The first, a tree, if its trial has less than 0.7 of the errors of the other's; and what is left."""
@@ -82,8 +83,9 @@ class Known:
         self, names: Sequence[str], shares: Sequence[Epsilon], forgiven: tuple[int, int]
     ) -> tuple[tuple[str], Epsilon]:
         first, second, choice, rest = shares
-        tried = [self.grow(first, LEAVES), self.learn(names[1], second)]
-        return (names[self.level.best(tried, self.label, choice, forgiven=forgiven)],), rest
+        tried = (self.grow(first, LEAVES), self.learn(names[1], second))
+        best = self.cells.fit(BestModel(tried, self.label, choice, forgiven=forgiven))
+        return (names[best],), rest
 
     def doubt(self, names: Sequence[str], epsilon: Epsilon) -> tuple[tuple[str], Epsilon]:
         """The first, a tree, if it has few errors already, else the second; and what is left.
@@ -93,12 +95,13 @@ class Known:
         """
         trial, choice, rest = epsilon.split(DOUBT)
         tree = self.grow(trial, LEAVES)
-        common = TreeBuilder(self.level.schema)
+        common = TreeBuilder(self.cells.schema)
         common.label(common.root, int(self.counts.argmax()))
         errors = max(int(self.counts.sum() - self.counts.max()), 0)
         models = (tree, common.freeze(self.certificate))
         given = (0, -round((1 - CLEAR) * errors))
-        return (names[self.level.best(models, self.label, choice, given)],), rest
+        best = self.cells.fit(BestModel(models, self.label, choice, given))
+        return (names[best],), rest
 
 
 Trial = Callable[[Known, Sequence[str], Epsilon], tuple[tuple[str], Epsilon]]
@@ -108,14 +111,14 @@ Trial = Callable[[Known, Sequence[str], Epsilon], tuple[tuple[str], Epsilon]]
 class _Share:
     """What is left of a reservation, as the table that a learner charges."""
 
-    level: Level
+    cells: OpenCells
 
     @property
     def schema(self) -> Schema:
-        return self.level.schema
+        return self.cells.schema
 
-    def reserve(self, epsilon: Epsilon, memo: str, _: Sequence[Capability]) -> Level:
-        return self.level.share(memo, epsilon)
+    def reserve(self, epsilon: Epsilon, memo: str, _: Sequence[Capability]) -> OpenCells:
+        return self.cells.share(memo, epsilon)
 
     def learn(self, _: Learner, fit: Callable[..., Any], *arguments: Any) -> Any:
         """Learn here: the reservation is this table's own."""

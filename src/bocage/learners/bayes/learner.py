@@ -18,10 +18,10 @@ from bocage.learners.bayes.log_odds import (
     Evidence,
     Law,
     Pair,
-    agreeing,
     naive,
     power,
     prior_of,
+    with_consistent_totals,
     with_pairs,
 )
 from bocage.learners.bayes.maxent import fits, laws
@@ -32,7 +32,16 @@ from bocage.model import AdditiveModel, Certificate, Term
 from bocage.model.additive.model import UNIT
 from bocage.model.bins import Cuts, starts_of
 from bocage.model.tree.shape import MOST_ENTRIES
-from bocage.private import EpsilonLike, IntArray, Level, PrivateTable, Selection, capabilities
+from bocage.private import (
+    BestModel,
+    Counts,
+    EpsilonLike,
+    IntArray,
+    OpenCells,
+    PrivateTable,
+    Selection,
+    capabilities,
+)
 from bocage.private.capabilities import Capability
 from bocage.schema import Categorical, Numeric, Schema
 
@@ -73,7 +82,7 @@ class Bayes(Learner):
     attributes have a table, see :func:`~bocage.learners.attribute_selection.select`. A record is in one
     cell of each table, with one label, and so moves the sums of all tables of that label alike:
     the tables are one release with noise that knows it, see
-    :class:`~bocage.private.tables.consistent_counts.AgreeingCounts`. Tables of more than 32 cells have discrete
+    :class:`~bocage.private.tables.consistent_counts.ConsistentCounts`. Tables of more than 32 cells have discrete
     Laplace noise of sensitivity k, for k of them, and the share of epsilon of their number. Where the
     number of rows allows it, 2 to 5 % of the rest pay for counts of the numeric attributes without labels,
     and 2 to 10 % each for one or two more rounds if there are uneven ones, which are cut by these;
@@ -129,31 +138,31 @@ class Bayes(Learner):
         start = self.reserve(table, plan)
         progress(0, 2)
         share = plan.share(0, CLASSES)
-        counts = start.counts(label_of(table.schema).name, share)[0]
+        counts = start.ask(Counts((label_of(table.schema).name,), share))[0]
         progress(1, 2)
-        known = counts, start.deviation(share) ** 2
+        counted = counts, start.deviation(share) ** 2
         rest = Epsilon(plan.budget.nano - share.nano)
-        model = self.tables(start, *known, rest, self.certificate(start))
+        model = self.tables(start, *counted, rest, self.certificate(start))
         progress(2, 2)
         return self.certified(model, start)
 
     def tables(
         self,
-        level: Level,
+        start: OpenCells,
         counts: IntArray,
         variance: float,
         epsilon: Epsilon,
         certificate: Certificate,
     ) -> AdditiveModel:
         """Count all tables, given noisy class counts and the variance of their noise."""
-        schema, label = level.schema, label_of(level.schema).name
+        schema, label = start.schema, label_of(start.schema).name
         names = self.check(schema)
         each = zip(names, self.sizes(schema, names), strict=True)
         numbers = {name: float(size - 1) for name, size in each}
         support = self.room(counts, float(epsilon), FEEDS)
-        names, epsilon = select(level, numbers, support, epsilon)
+        names, epsilon = select(start, numbers, support, epsilon)
         sizes = self.sizes(schema, names)
-        spreads, left = self.spreads(level, names, counts, epsilon)
+        spreads, left = self.spreads(start, names, counts, epsilon)
         uneven = [spreads.cuts(name, size) for name, size in zip(names, sizes, strict=True)]
         cells = zip(names, sizes, uneven, strict=True)
         cuts = [starts_of(schema[name], size, own) for name, size, own in cells]
@@ -165,28 +174,28 @@ class Bayes(Learner):
             told = int(counts.sum()) * float(shares[2]) >= TOLD_APART
             shares = epsilon.split(ALONE[1:]) if told and fits(sizes, len(counts)) else [epsilon]
         shares[0] -= epsilon - left
-        counted = count_tables(level, [[pair] for pair in zip(names, cuts, strict=True)], shares[0])
+        counted = count_tables(start, [[pair] for pair in zip(names, cuts, strict=True)], shares[0])
         said = [(counts.astype(float), variance), *counted.totals]
-        totals, singles = agreeing(counted.tables, said)
-        known = prior_of(totals), max(float(totals.sum()), 1.0)
-        evidence = Evidence(*known, singles, counted.variances, {}, {})
+        totals, singles = with_consistent_totals(counted.tables, said)
+        shape = prior_of(totals), max(float(totals.sum()), 1.0)
+        evidence = Evidence(*shape, singles, counted.variances, {}, {})
         if paired:
             chosen = self.chosen(evidence, room)
             both = [[(names[i], cuts[i]) for i in pair] for pair in chosen]
-            two = count_tables(level, both, shares[1])
-            _, moved = agreeing(two.tables, [(totals, 1.0)])
+            two = count_tables(start, both, shares[1])
+            _, moved = with_consistent_totals(two.tables, [(totals, 1.0)])
             pairs = {
                 (a, b): table.reshape(sizes[a], sizes[b], len(totals))
                 for (a, b), table in zip(chosen, moved, strict=True)
             }
             noise = dict(zip(chosen, two.variances, strict=True))
             better = with_pairs(singles, counted.variances, pairs, noise)
-            evidence = Evidence(*known, *better, pairs, noise)
-        found = _Model(schema, names, uneven, certificate)
+            evidence = Evidence(*shape, *better, pairs, noise)
+        form = _Model(schema, names, uneven, certificate)
         if len(shares) == 1:
-            return found.of(naive(evidence))
-        models = [found.of(law) for law in laws(evidence)]
-        return models[level.best(models, label, shares[-1])]
+            return form.of(naive(evidence))
+        models = [form.of(law) for law in laws(evidence)]
+        return models[start.fit(BestModel(tuple(models), label, shares[-1]))]
 
     @staticmethod
     def room(counts: IntArray, epsilon: float, each: float) -> float:
@@ -217,12 +226,12 @@ class Bayes(Learner):
 
     @staticmethod
     def spreads(
-        level: Level, names: Sequence[str], counts: IntArray, epsilon: Epsilon
+        start: OpenCells, names: Sequence[str], counts: IntArray, epsilon: Epsilon
     ) -> tuple[Spreads, Epsilon]:
         """How numeric attributes with more codes than cells are spread, and what is left."""
-        columns = [level.schema[name] for name in names]
+        columns = [start.schema[name] for name in names]
         coarse = [c for c in columns if isinstance(c, Numeric) and c.cells > CELLS]
-        return count_spreads(level, coarse, max(int(counts.sum()), 1), epsilon)
+        return count_spreads(start, coarse, max(int(counts.sum()), 1), epsilon)
 
     @staticmethod
     def sizes(schema: Schema, names: Sequence[str]) -> list[int]:

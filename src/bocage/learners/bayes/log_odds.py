@@ -46,7 +46,7 @@ def prior_of(totals: Floats) -> Floats:
     return shares
 
 
-def agreeing(
+def with_consistent_totals(
     tables: Sequence[Floats], said: Sequence[tuple[Floats, float]]
 ) -> tuple[Floats, list[Floats]]:
     """The label totals, and the tables, of shape (cells, labels), moved so that they have them.

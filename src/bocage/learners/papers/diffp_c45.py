@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
 from bocage.learners.base import budget_of, check_word, label_of, selection_named
 from bocage.learners.frontier import Frontier
@@ -13,7 +15,7 @@ from bocage.learners.papers.greedy import CLASSES, COUNT, GreedyTree
 from bocage.learners.papers.pruning import prune_with_noisy_counts
 from bocage.learners.plan import Plan, equal_shares
 from bocage.model import Tree
-from bocage.private import Candidate, Doubled, EpsilonLike, Split, criterion_named
+from bocage.private import Candidate, Choose, Doubled, EpsilonLike, Split, criterion_named
 from bocage.schema import Numeric, Schema
 
 
@@ -74,17 +76,22 @@ class DiffPC45(GreedyTree):
         return Plan(self.name, budget, equal_shares(budget, steps))
 
     def choose(self, inner: Frontier, depth: int, plan: Plan) -> list[Split]:
-        schema = inner.level.schema
-        candidates = [list(here.candidates(schema)) for here in inner.open]
+        schema = inner.cells.schema
+        candidates = [list(node.candidates(schema)) for node in inner.open]
         for name in self._separate(schema):
             self._fix_point(inner, name, candidates, depth, plan)
+        return inner.cells.ask(self._choice(schema, candidates, plan.share(depth, SPLIT)))
+
+    def _choice(
+        self, schema: Schema, candidates: Sequence[Sequence[Candidate]], epsilon: Epsilon
+    ) -> Choose:
         criterion = criterion_named(self.criterion)
-        return inner.level.choose(
-            candidates,
+        return Choose(
+            tuple(map(tuple, candidates)),
             label_of(schema).name,
             Doubled(criterion) if self.printed else criterion,
             selection_named(self.selection, self.name),
-            plan.share(depth, SPLIT),
+            epsilon,
         )
 
     def _fix_point(
@@ -96,19 +103,14 @@ class DiffPC45(GreedyTree):
         plan: Plan,
     ) -> None:
         """Section 4.3: choose the split point of one numeric attribute in every node that has it."""
-        criterion = criterion_named(self.criterion)
-        has = [i for i, here in enumerate(inner.open) if name in here.attributes]
+        has = [i for i, node in enumerate(inner.open) if name in node.attributes]
         if not has:
             return
-        live = inner.level.group({"live": has})["live"]
+        live = inner.cells.group({"live": has})["live"]
         at = [[c.column for c in candidates[i]].index(name) for i in has]
-        chosen = live.choose(
-            [[candidates[i][j]] for i, j in zip(has, at, strict=True)],
-            label_of(inner.level.schema).name,
-            Doubled(criterion) if self.printed else criterion,
-            selection_named(self.selection, self.name),
-            plan.share(depth, _point(name)),
-        )
+        points = [[candidates[i][j]] for i, j in zip(has, at, strict=True)]
+        share = plan.share(depth, _point(name))
+        chosen = live.ask(self._choice(inner.cells.schema, points, share))
         for i, j, (_, threshold) in zip(has, at, chosen, strict=True):
             candidates[i][j] = Candidate(name, threshold, threshold)
 

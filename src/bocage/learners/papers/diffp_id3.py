@@ -9,7 +9,7 @@ from bocage.learners.base import budget_of, label_of, selection_named
 from bocage.learners.frontier import Frontier
 from bocage.learners.papers.greedy import CLASSES, COUNT, GreedyTree
 from bocage.learners.plan import Plan, equal_shares
-from bocage.private import Doubled, EpsilonLike, Split, criterion_named
+from bocage.private import Choose, Doubled, EpsilonLike, Split, criterion_named
 from bocage.schema import Schema
 
 SPLIT = "best split"
@@ -63,12 +63,13 @@ class DiffPID3(GreedyTree):
 
     def choose(self, inner: Frontier, depth: int, plan: Plan) -> list[Split]:
         """Line 14."""
-        schema = inner.level.schema
+        schema = inner.cells.schema
         criterion = criterion_named(self.criterion)
-        return inner.level.choose(
-            [here.candidates(schema) for here in inner.open],
+        query = Choose(
+            tuple(node.candidates(schema) for node in inner.open),
             label_of(schema).name,
             Doubled(criterion) if self.printed else criterion,
             selection_named(self.selection, self.name),
             plan.share(depth, SPLIT),
         )
+        return inner.cells.ask(query)

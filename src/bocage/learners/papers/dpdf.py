@@ -26,9 +26,12 @@ from bocage.learners.papers.pruning import prune_by_gini
 from bocage.learners.plan import Plan, equal_shares
 from bocage.model import Forest, TreeBuilder
 from bocage.private import (
+    Choose,
+    Counts,
     EpsilonLike,
     IntArray,
-    Level,
+    LocalGini,
+    OpenCells,
     PrivateTable,
     Selection,
     Split,
@@ -128,7 +131,7 @@ class DPDF(Learner):
     def _build(
         self,
         tree: TreeBuilder,
-        start: Level,
+        start: OpenCells,
         number: int,
         *,
         roots: list[str],
@@ -137,14 +140,14 @@ class DPDF(Learner):
     ) -> str | None:
         """BuildTree, level by level. Returns the attribute at the root."""
         label, levels = label_of(start.schema).name, self._levels(start.schema)
-        level = start.share(_of(number, "tree"), self._budget(plan, number))
-        frontier = Frontier.start(level, tree.root, self.check(start.schema))
+        share = start.share(_of(number, "tree"), self._budget(plan, number))
+        frontier = Frontier.start(share, tree.root, self.check(start.schema))
         root: str | None = None
         nodes = 1
         for depth in range(levels):
             progress(number * levels + depth, self.trees * levels)
             asked = plan.share(depth, _of(number, CLASSES))
-            counts = frontier.level.counts(label, asked)  # line 14
+            counts = frontier.cells.ask(Counts((label,), asked))  # line 14
             frontier.record_counts(tree, counts)
             full = depth == levels - 1 or not frontier.fits(nodes)
             stops = [full or self._ends(row) for row in counts]  # line 16
@@ -175,16 +178,17 @@ class DPDF(Learner):
         self, inner: Frontier, taken: list[str], counts: IntArray, epsilon: Epsilon
     ) -> list[Split]:
         """SplittingAttribute, lines 27 to 36."""
-        schema = inner.level.schema
-        candidates = [
-            [one for one in here.candidates(schema) if one.column not in taken]
-            for here in inner.open
-        ]
+        schema = inner.cells.schema
+        candidates = tuple(
+            tuple(split for split in node.candidates(schema) if split.column not in taken)
+            for node in inner.open
+        )
         label, selection = label_of(schema).name, self._selection()
         if self.sensitivity == "local":
             sizes = np.maximum(counts.sum(axis=1), 1).tolist()
-            return inner.level.choose_with_local_sensitivity(candidates, label, sizes, epsilon)
-        return inner.level.choose(candidates, label, criterion_named("gini"), selection, epsilon)
+            return inner.cells.ask(LocalGini.of(candidates, label, sizes, epsilon))
+        gini = criterion_named("gini")
+        return inner.cells.ask(Choose(candidates, label, gini, selection, epsilon))
 
 
 def _of(tree: int, question: str) -> str:

@@ -13,7 +13,7 @@ from bocage.learners.base import Learner, Progress, check_depth, label_of, quiet
 from bocage.learners.frontier import Frontier
 from bocage.learners.plan import Plan
 from bocage.model import Tree, TreeBuilder
-from bocage.private import EpsilonLike, IntArray, PrivateTable, Split
+from bocage.private import Count, Counts, EpsilonLike, IntArray, PrivateTable, Split
 from bocage.schema import Numeric, Schema
 
 COUNT = "node count"
@@ -46,16 +46,16 @@ class GreedyTree(Learner):
                 break
             progress(depth, levels + 1)
             share = plan.share(depth, COUNT)
-            totals = frontier.level.totals(share)
+            totals = frontier.cells.ask(Count(share))
             frontier.record_totals(tree, totals)
             full = depth == levels or not frontier.fits(nodes)
             stops = [full] * len(totals) if full else _too_small(frontier, totals, share)
             leaves, inner = frontier.part(stops)
             if leaves is not None:
                 # What the path has left goes to the leaf, which the paper leaves unspent.
-                rest = leaves.level.remaining()
+                rest = leaves.cells.remaining()
                 paid = min(plan.steps[-1].epsilon, rest) if self.printed else rest
-                leaves.record_counts(tree, leaves.level.counts(label.name, paid))
+                leaves.record_counts(tree, leaves.cells.ask(Counts((label.name,), paid)))
             frontier = None
             if inner is not None:
                 frontier = inner.grow(tree, self.choose(inner, depth, plan))
@@ -74,9 +74,9 @@ class GreedyTree(Learner):
 
 def _too_small(frontier: Frontier, totals: IntArray, share: Epsilon) -> list[bool]:
     """Lines 7 and 9: no attribute left, or less than the noise on average in each count below."""
-    schema, labels = frontier.level.schema, label_of(frontier.level.schema).cells
-    noise = frontier.level.deviation(share)
+    schema, labels = frontier.cells.schema, label_of(frontier.cells.schema).cells
+    noise = frontier.cells.deviation(share)
     return [
-        not here.attributes or total < noise * here.arity(schema) * labels
-        for here, total in zip(frontier.open, totals.tolist(), strict=True)
+        not node.attributes or total < noise * node.arity(schema) * labels
+        for node, total in zip(frontier.open, totals.tolist(), strict=True)
     ]

@@ -21,7 +21,7 @@ from bocage.learners.frontier import Frontier
 from bocage.learners.papers.greedy import CLASSES, COUNT
 from bocage.learners.plan import Plan, Step
 from bocage.model import Tree, TreeBuilder
-from bocage.private import EpsilonLike, IntArray, PrivateTable
+from bocage.private import Count, Counts, EpsilonLike, Histograms, IntArray, PrivateTable
 from bocage.schema import Schema
 
 TABLES = "class counts of the branches"
@@ -61,7 +61,7 @@ class PrivateID3(Learner):
         parts = [len(attributes) - level for level in range(depth)]
         queries = sum(parts) + 2 * (depth + 1)
         budget = budget_of(epsilon, queries, self.name)
-        shares = iter(budget.split([one for m in parts for one in (1, 1, m)] + [1, 1]))
+        shares = iter(budget.split([weight for m in parts for weight in (1, 1, m)] + [1, 1]))
         steps = []
         for level, m in enumerate(parts):
             steps.append(Step(level, COUNT, "discrete Laplace", next(shares)))
@@ -90,11 +90,12 @@ class PrivateID3(Learner):
             if frontier is None:
                 break
             progress(level, depth + 1)
-            totals = frontier.level.totals(plan.share(level, COUNT))  # 1(a)
-            counts = frontier.level.counts(label, plan.share(level, CLASSES))  # 1(b)
+            totals = frontier.cells.ask(Count(plan.share(level, COUNT)))  # 1(a)
+            classes = Counts((label,), plan.share(level, CLASSES))
+            counts = frontier.cells.ask(classes)  # 1(b)
             frontier.record_totals(tree, totals)
             frontier.record_counts(tree, counts)
-            noise = frontier.level.deviation(plan.share(level, COUNT))
+            noise = frontier.cells.deviation(plan.share(level, COUNT))
             full = level == depth or nodes >= self.most_nodes or not frontier.fits(nodes)
             stops = [
                 full or self._settled(*pair, noise) for pair in zip(totals, counts, strict=True)
@@ -102,11 +103,11 @@ class PrivateID3(Learner):
             leaves, inner = frontier.part(stops)
             if leaves is not None and self.spends_rest:
                 first = counts[np.array(stops)]
-                leaves.count_again(tree, label, first, plan.share(level, CLASSES))
+                leaves.count_again(tree, label, first, classes.epsilon)
             frontier = None
             if inner is not None:
-                columns = [here.attributes for here in inner.open]
-                tables = inner.level.histograms(columns, label, plan.share(level, TABLES))
+                columns = tuple(node.attributes for node in inner.open)
+                tables = inner.cells.ask(Histograms(columns, label, plan.share(level, TABLES)))
                 splits = [(_most_gain(cell), None) for cell in tables]
                 frontier = inner.grow(tree, splits)
                 nodes += len(frontier.open)

@@ -19,7 +19,7 @@ from bocage.learners.papers.structure import Structure, one_per_value, random_st
 from bocage.learners.plan import Plan, Step
 from bocage.model import Batch, Certificate, Forest
 from bocage.plan import Cells
-from bocage.private import EpsilonLike, IntArray, Level, PrivateTable
+from bocage.private import Count, Ensemble, EpsilonLike, IntArray, OpenCells, PrivateTable
 from bocage.schema import Categorical, Schema
 
 SIZE = "number of rows"
@@ -111,16 +111,16 @@ class RandomTrees(Learner):
         share = plan.share(0, LEAVES)
         # What can be refused is refused before the charge.
         drawn = None if self._counts_rows() else self.structures(schema, self.rows, share)
-        level = self.reserve(table, plan)
+        start = self.reserve(table, plan)
         progress(0, 2)
         if drawn is None:
-            rows = int(level.totals(plan.share(0, SIZE))[0])
+            rows = int(start.ask(Count(plan.share(0, SIZE)))[0])
             drawn = self.structures(schema, max(rows, 1), share)
         progress(1, 2)
-        counts = self._count(level, [structure.cells(schema) for structure in drawn], share)
-        certificate = self.certificate(level)
-        if level.batch is not None:
-            certificate = with_batch(certificate, self._batch(level, plan, len(drawn)))
+        counts = self._count(start, [structure.cells(schema) for structure in drawn], share)
+        certificate = self.certificate(start)
+        if start.batch is not None:
+            certificate = with_batch(certificate, self._batch(start, plan, len(drawn)))
         progress(2, 2)
         return _forest(schema, drawn, counts, certificate)
 
@@ -188,32 +188,34 @@ class RandomTrees(Learner):
         budget = plan.budget
         batch = check_update(self, forest, table)
         memo = plan.memo(**self.parameters(), update=[b.name for b in forest.certificate.batches])
-        level = table.reserve(budget, memo)
+        start = table.reserve(budget, memo)
         progress(0, 1)
         structures = [Structure.of(tree) for tree in forest.trees]
-        added = self._count(level, [structure.cells(schema) for structure in structures], budget)
+        added = self._count(start, [structure.cells(schema) for structure in structures], budget)
         counts = [
             tree.counts[tree.is_leaf] + new for tree, new in zip(forest.trees, added, strict=True)
         ]
-        own = self.certificate(level)
+        own = self.certificate(start)
         fresh = replace(own, variant=forest.certificate.variant, settled=True)
-        assert level.batch == batch  # noqa: S101 - checked above
-        known = with_batch(fresh, self._batch(level, plan, len(forest)), forest.certificate)
+        assert start.batch == batch  # noqa: S101 - checked above
+        certificate = with_batch(fresh, self._batch(start, plan, len(forest)), forest.certificate)
         progress(1, 1)
-        return _forest(schema, structures, counts, known)
+        return _forest(schema, structures, counts, certificate)
 
-    def _count(self, level: Level, routers: Sequence[Cells], epsilon: Epsilon) -> list[IntArray]:
+    def _count(
+        self, start: OpenCells, routers: Sequence[Cells], epsilon: Epsilon
+    ) -> list[IntArray]:
         """The noisy leaf vectors of all trees: one scan, one release."""
-        label = label_of(level.schema).name
+        label = label_of(start.schema).name
         if self.parts is None:
-            return level.ensemble(routers, label, epsilon)
-        (whole,) = level.ensemble([one_per_value(self.parts, routers)], label, epsilon)
-        return np.split(whole, np.cumsum([router.count for router in routers])[:-1])
+            return start.ask(Ensemble(tuple(routers), label, epsilon))
+        (counts,) = start.ask(Ensemble((one_per_value(self.parts, routers),), label, epsilon))
+        return np.split(counts, np.cumsum([router.count for router in routers])[:-1])
 
-    def _batch(self, level: Level, plan: Plan, trees: int) -> Batch:
+    def _batch(self, start: OpenCells, plan: Plan, trees: int) -> Batch:
         sensitivity = trees if self.parts is None else 1
-        deviation = level.deviation(plan.share(0, LEAVES), sensitivity)
-        return Batch(level.batch or "", str(plan.budget), deviation, level.entry)
+        deviation = start.deviation(plan.share(0, LEAVES), sensitivity)
+        return Batch(start.batch or "", str(plan.budget), deviation, start.entry)
 
     @property
     def settled(self) -> bool:

@@ -120,12 +120,12 @@ def _levels(
     inner: IntArray, first: IntArray, nodes: int
 ) -> Iterator[tuple[IntArray, IntArray, int, int]]:
     """The levels below the root, the deepest first."""
-    found, start, end = [], 0, 1
+    levels, start, end = [], 0, 1
     while end < nodes:
-        here = (inner >= start) & (inner < end)
-        start, end = end, int(np.append(first, nodes)[np.flatnonzero(here)[-1] + 1])
-        found.append((inner[here], first[here] - start, start, end))
-    yield from reversed(found)
+        inside = (inner >= start) & (inner < end)
+        start, end = end, int(np.append(first, nodes)[np.flatnonzero(inside)[-1] + 1])
+        levels.append((inner[inside], first[inside] - start, start, end))
+    yield from reversed(levels)
 
 
 def random_structure(
@@ -142,15 +142,15 @@ def random_structure(
     created = 1
     for depth in range(height + 1):
         below: list[OpenNode] = []
-        for here in level:
-            if depth == height or not here.attributes:
+        for node in level:
+            if depth == height or not node.attributes:
                 splits.append(None)
                 continue
-            split = _split(here, schema, random)
+            split = _random_split(node, schema, random)
             splits.append(split)
-            parts = here.children(schema, split)
-            below += [OpenNode(created + i, *part) for i, part in enumerate(parts)]
-            created += len(parts)
+            children = node.children(schema, split, created)
+            below += children
+            created += len(children)
         if len(below) > most:
             raise LearnerError(
                 f"a random tree of height {height} on {schema.name!r} has more than {most} leaves. "
@@ -160,11 +160,11 @@ def random_structure(
     return Structure(tuple(splits))
 
 
-def _split(here: OpenNode, schema: Schema, random: Random) -> Split:
-    name = random.choice(here.attributes)
+def _random_split(node: OpenNode, schema: Schema, random: Random) -> Split:
+    name = random.choice(node.attributes)
     if isinstance(schema[name], Categorical):
         return name, None
-    first, last = here.box.get(name, (0, schema[name].cells - 1))
+    first, last = node.box.get(name, (0, schema[name].cells - 1))
     return name, random.randint(first + 1, last)
 
 

@@ -12,7 +12,7 @@ from bocage.learners.base import budget_of, check_word, label_of
 from bocage.learners.frontier import Frontier
 from bocage.learners.papers.greedy import CLASSES, COUNT, GreedyTree
 from bocage.learners.plan import Plan, Step
-from bocage.private import EpsilonLike, IntArray, Split
+from bocage.private import EpsilonLike, Histograms, IntArray, Split
 from bocage.schema import Schema
 
 SIZES = "sizes of the branches"
@@ -72,11 +72,11 @@ class SulqID3(GreedyTree):
 
     def choose(self, inner: Frontier, depth: int, plan: Plan) -> list[Split]:
         """Lines 14 to 21: the attribute with the largest noisy information gain."""
-        label = label_of(inner.level.schema).name
-        columns = [here.attributes for here in inner.open]
-        tables = inner.level.histograms(columns, label, plan.share(depth, TABLES))
+        label = label_of(inner.cells.schema).name
+        columns = tuple(node.attributes for node in inner.open)
+        tables = inner.cells.ask(Histograms(columns, label, plan.share(depth, TABLES)))
         if self.sizes == "asked":
-            asked = inner.level.histograms(columns, None, plan.share(depth, SIZES))
+            asked = inner.cells.ask(Histograms(columns, None, plan.share(depth, SIZES)))
         else:
             asked = [{n: t.sum(axis=1, keepdims=True) for n, t in cell.items()} for cell in tables]
         return [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, log, sqrt
-from typing import Protocol
 
 import numpy as np
 
@@ -13,13 +12,25 @@ from bocage.epsilon import Epsilon
 from bocage.learners.base import label_of
 from bocage.learners.forest_size import largest, room
 from bocage.learners.frontier import OpenNode
-from bocage.learners.readable.smoothing import smoothed
+from bocage.learners.readable.leaves import Size, joined, smoothed
 from bocage.learners.score.ordinal_tree import tree_of
+from bocage.learners.score.scorecard_rule import pointed
 from bocage.learners.score.text import ladder_in_words
-from bocage.model import Tree, TreeBuilder
+from bocage.model import AdditiveModel, Certificate, Tree, TreeBuilder
 from bocage.model.bins import Cuts
 from bocage.model.tree.shape import MOST_ENTRIES, MOST_NODES
-from bocage.private import MOST_DEPTH, Drawn, Ladder, Ladders, Level, Paths, Sheet, Systems
+from bocage.private import (
+    MOST_DEPTH,
+    Drawn,
+    DrawnLadders,
+    DrawnPoints,
+    DrawnTrees,
+    Ensemble,
+    Ladder,
+    OneOf,
+    OpenCells,
+    Sheet,
+)
 from bocage.schema import Attribute, Categorical, Numeric, Schema
 
 WORK = 2**28  # visits of a row or of a leaf that a draw may take: less than a second
@@ -93,77 +104,81 @@ class Extent:
         return [column.cells for column in columns if isinstance(column, kind)]
 
 
-class Tip(Protocol):
-    """A node of the growing tree, and the product of the branches of the splits above it."""
-
-    @property
-    def here(self) -> OpenNode: ...
-    @property
-    def branches(self) -> int: ...
-
-
 @dataclass
-class Crowns:
+class DrawnLevels:
     """What was drawn below the last chosen splits, as part of a growing tree."""
 
     tree: TreeBuilder
+    size: Size
     reach: Reach
     cuts: dict[str, Cuts]
     most: float  # leaves of the whole tree
     spare: Epsilon | None  # for counts of the leaves
-    others: Sequence[Ladders | Systems] = ()  # beside the trees that the root may grow
+    others: Sequence[DrawnLadders | DrawnPoints] = ()  # beside the trees that the root may grow
     favor: int = 0  # 2 to this power is by how much trees are likelier beforehand
     sheet: Sheet | None = None  # the point system that was drawn instead of a tree
-    notes: tuple[str, ...] = ()  # what the certificate says about a ladder
+    notes: tuple[str, ...] = ()  # about a ladder
     left: int = field(init=False)  # nodes that fit into the model
 
     def __post_init__(self) -> None:
         self.left = min(MOST_NODES, MOST_ENTRIES // label_of(self.tree.schema).cells) // 2
 
-    def release(self, ended: Paths, tips: Sequence[Tip]) -> None:
-        """Spend everything that the paths have left."""
-        schema, depth = self.tree.schema, self.reach.depth
-        grid = self.reach.thresholds
-        among = [tip.here.wide_candidates(schema, grid, self.cuts) for tip in tips]
-        room = [max(int(self.most / tip.branches), 1) for tip in tips]
-        label = label_of(schema).name
-        if not self.others:
-            drawn = ended.trees(among, label, depth, room, ended.remaining())
-        else:
-            found = ended.one_of(among[0], label, depth, room[0], self.others, favor=self.favor)
-            if isinstance(found, Sheet):
-                self.sheet = found
-                return
-            if isinstance(found, Ladder):
-                self.notes = tuple(ladder_in_words(found, schema))
-                found = tree_of(found, schema)
-            drawn = [found]
+    def release(self, ended: OpenCells, nodes: Sequence[OpenNode]) -> None:
+        schema = self.tree.schema
+        trees = DrawnTrees(
+            ended.cells,
+            tuple(node.wide_candidates(schema, self.reach.thresholds, self.cuts) for node in nodes),
+            label_of(schema).name,
+            self.reach.depth,
+            tuple(max(int(self.most / node.branches), 1) for node in nodes),
+            tuple(ended.purses()),
+        )
+        drawn = self._one_of(ended, trees) if self.others else ended.fit(trees)
+        depth = self.reach.depth
         while sum(map(_nodes, drawn)) > self.left:  # next to impossible: a model has its limits
             depth -= 1
-            drawn = [_shallow(one, depth) for one in drawn]
+            drawn = [_shallow(tree, depth) for tree in drawn]
         self.left -= sum(map(_nodes, drawn))
-        for tip, one in zip(tips, drawn, strict=True):
-            self._build(tip.here.node, one)
+        for node, tree in zip(nodes, drawn, strict=False):  # a point system is no tree
+            self._build(node.node, tree)
+
+    def _one_of(self, ended: OpenCells, trees: DrawnTrees) -> list[Drawn]:
+        """The tree of the root, if what was drawn is one."""
+        outcome = ended.fit(OneOf(trees, tuple(self.others), self.favor))
+        if isinstance(outcome, Sheet):
+            self.sheet = outcome
+            return []
+        if isinstance(outcome, Ladder):
+            self.notes = tuple(ladder_in_words(outcome, self.tree.schema))
+            outcome = tree_of(outcome, self.tree.schema)
+        return [outcome]
 
     def _build(self, node: int, drawn: Drawn) -> None:
         if drawn.split is None:
             self.tree.label(node, drawn.label)
             return
-        for child, one in zip(self.tree.split(node, *drawn.split), drawn.below, strict=True):
-            self._build(child, one)
+        for child, below in zip(self.tree.split(node, *drawn.split), drawn.below, strict=True):
+            self._build(child, below)
 
-    def record(self, tree: TreeBuilder, parents: Sequence[int]) -> None:
-        """All is in the tree."""
+    def model(
+        self,
+        parents: Sequence[int],  # noqa: ARG002 - the tree knows
+        start: OpenCells,
+        certificate: Certificate,
+    ) -> Tree | AdditiveModel:
+        if self.sheet is not None:
+            return pointed(start, self.sheet, self.spare, certificate)
+        return self._counted(joined(self.tree.freeze(certificate)), start)
 
-    def counted(self, tree: Tree, level: Level, rows: tuple[int, Epsilon | None]) -> Tree:
+    def _counted(self, tree: Tree, start: OpenCells) -> Tree:
         """The tree with noisy counts of its leaves and what follows from them; it decides as before."""
         if self.spare is None:
             return tree
         label = label_of(tree.schema)
-        (counts,) = level.ensemble([tree.cells], label.name, self.spare)
-        found = dict(zip(tree.leaves, counts, strict=True))
-        paid = dict.fromkeys(found, self.spare)
-        nodes = smoothed(tree.parent.tolist(), found, paid, tree.label, rows)
+        (counts,) = start.ask(Ensemble((tree.cells,), label.name, self.spare))
+        by_leaf = dict(zip(tree.leaves, counts, strict=True))
+        paid = dict.fromkeys(by_leaf, self.spare)
+        nodes = smoothed(tree.parent.tolist(), by_leaf, paid, tree.label, self.size)
         every = np.array([shares for shares, _ in nodes], np.int64).reshape(len(tree), label.cells)
         labels = np.array([label for _, label in nodes], np.int32)
         return replace(tree, label=labels, counts=every, has_counts=np.ones(len(tree), bool))
@@ -174,7 +189,7 @@ def _nodes(drawn: Drawn) -> int:
 
 
 def _labels(drawn: Drawn) -> list[int]:
-    below = [label for one in drawn.below for label in _labels(one)]
+    below = [label for child in drawn.below for label in _labels(child)]
     return below if drawn.below else [drawn.label]
 
 
@@ -183,4 +198,4 @@ def _shallow(drawn: Drawn, depth: int) -> Drawn:
     if not depth:
         labels = _labels(drawn)
         return Drawn(max(labels, key=labels.count))
-    return replace(drawn, below=tuple(_shallow(one, depth - 1) for one in drawn.below))
+    return replace(drawn, below=tuple(_shallow(child, depth - 1) for child in drawn.below))

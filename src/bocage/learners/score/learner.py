@@ -17,7 +17,7 @@ from bocage.learners.discretization import Spreads, count_spreads
 from bocage.learners.plan import Plan, Step
 from bocage.learners.score.scorecard_rule import CELLS, pointed, systems_of
 from bocage.model import AdditiveModel
-from bocage.private import EpsilonLike, PrivateTable, Systems, capabilities
+from bocage.private import Count, DrawnPoints, EpsilonLike, PrivateTable, Systems, capabilities
 from bocage.private.capabilities import Capability
 from bocage.private.joint.scorecard.sampler import MOST_CELLS
 from bocage.schema import Numeric, Schema
@@ -82,7 +82,7 @@ class PointSystem(Learner):
         schema, label = table.schema, label_of(table.schema).name
         start = self.reserve(table, plan)
         progress(0, 3)
-        rows, left = max(int(start.totals(plan.share(0, SIZE))[0]), 1), plan.share(0, POINTS)
+        rows, left = max(int(start.ask(Count(plan.share(0, SIZE)))[0]), 1), plan.share(0, POINTS)
         columns = [schema[name] for name in self.check(schema)]
         coarse = [c for c in columns if isinstance(c, Numeric) and c.cells > CELLS]
         spreads, left = count_spreads(start, coarse, rows, left, laplace=True)
@@ -91,7 +91,7 @@ class PointSystem(Learner):
         spare: Epsilon | None = None
         if rows * float(left) >= COUNTED:
             left, spare = left.split(COUNTING)
-        sheet = start.points(systems, label, left)
+        sheet = start.fit(DrawnPoints(label, left, systems))
         progress(2, 3)
         model = pointed(start, sheet, spare, self.certificate(start))
         progress(3, 3)

@@ -14,7 +14,7 @@ from bocage.learners.discretization import Spreads
 from bocage.learners.score.text import sheet_in_words
 from bocage.model import AdditiveModel, Certificate, Term
 from bocage.model.additive.model import UNIT
-from bocage.private import Block, IntArray, Level, Sheet, Systems
+from bocage.private import Block, IntArray, OpenCells, ScoredCounts, Sheet, Systems
 from bocage.private.joint.scorecard.family import MOST_SUM
 from bocage.private.joint.scorecard.patterns import MOST, patterns_of, top_of
 from bocage.private.joint.scorecard.sampler import MOST_CELLS, MOST_SETS
@@ -109,11 +109,12 @@ class _Extent:
 
 
 def pointed(
-    level: Level, sheet: Sheet, spare: Epsilon | None, certificate: Certificate
+    cells: OpenCells, sheet: Sheet, spare: Epsilon | None, certificate: Certificate
 ) -> AdditiveModel:
     """The model of a released system; what is spare counts the rows by its points."""
-    counts = None if spare is None else level.scored(sheet, label_of(level.schema).name, spare)
-    return model_of(level.schema, sheet, counts, certificate)
+    label = label_of(cells.schema).name
+    counts = None if spare is None else cells.fit(ScoredCounts(sheet, label, spare))
+    return model_of(cells.schema, sheet, counts, certificate)
 
 
 def model_of(

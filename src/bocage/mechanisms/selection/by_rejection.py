@@ -80,11 +80,11 @@ class Steps:
     def choose_each(self, weights: FloatArray) -> IntArray:
         """Choose in each row of a table."""
         columns = weights.shape[1]
-        whole = _whole(weights, min(self._bits, 62 - columns.bit_length()))
-        ends = np.cumsum(whole, axis=1)
+        integers = _integer_weights(weights, min(self._bits, 62 - columns.bit_length()))
+        ends = np.cumsum(integers, axis=1)
         places = self._source.below_each(ends[:, -1])
         chosen: IntArray = (ends <= places[:, np.newaxis]).sum(axis=1)
-        self.taken += whole[np.arange(len(whole)), chosen].tolist()
+        self.taken += integers[np.arange(len(integers)), chosen].tolist()
         self.sums += ends[:, -1].tolist()
         return chosen
 
@@ -131,12 +131,12 @@ def draw_walk(
             return walked.outcome
 
 
-def _whole(weights: FloatArray, bits: int) -> IntArray:
+def _integer_weights(weights: FloatArray, bits: int) -> IntArray:
     """Turn logarithms into integer weights: the only place where a float is looked at."""
     most = weights.max(axis=1, keepdims=True)
     if not np.isfinite(most).all():
         raise ValueError(
             "a choice needs a candidate that may be chosen, and weights below infinity"
         )
-    whole: IntArray = (np.exp(weights - most) * 2.0**bits).astype(np.int64)
-    return whole + (weights > -np.inf)
+    integers: IntArray = (np.exp(weights - most) * 2.0**bits).astype(np.int64)
+    return integers + (weights > -np.inf)

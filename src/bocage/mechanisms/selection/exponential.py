@@ -52,8 +52,8 @@ def select_exponential(
     scores; see `Contest` (McSherry and Talwar 2007). Contests over the same records add up.
     """
     selected = np.empty(len(contests), dtype=np.int64)
-    for whole in batches(contests):
-        for batch, total in _split(whole, bits):
+    for same_rate in batches(contests):
+        for batch, total in _bounded(same_rate, bits):
             if total.bit_length() <= (bits - _SPARE) // 2:
                 chosen = _select(batch, bits - total.bit_length(), source)
             else:
@@ -62,7 +62,7 @@ def select_exponential(
     return selected
 
 
-def _split(batch: Batch, bits: int) -> Iterator[tuple[Batch, int]]:
+def _bounded(batch: Batch, bits: int) -> Iterator[tuple[Batch, int]]:
     """Cut into batches with a sum of weights below 2**((bits - spare) / 2), or of one contest."""
     limit = (1 << (bits - _SPARE) // 2) - 1
     sums = np.diff(batch.starts).tolist()
@@ -100,8 +100,8 @@ def _bounds(batch: Batch, precision: int) -> tuple[IntArray, IntArray]:
     if len(batch.gaps) > _FEW:
         return _ladder(batch.rate).bounds(batch.gaps, precision)
     gaps = batch.gaps.tolist()
-    known = {gap: exp_bounds(batch.rate * gap, precision) for gap in set(gaps)}
-    both = np.array([known[gap] for gap in gaps], dtype=np.int64)
+    bounds = {gap: exp_bounds(batch.rate * gap, precision) for gap in set(gaps)}
+    both = np.array([bounds[gap] for gap in gaps], dtype=np.int64)
     return both[:, 0], both[:, 1]
 
 

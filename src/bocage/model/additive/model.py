@@ -56,13 +56,15 @@ class Term:
 
     def accepted(self, schema: Schema, cell: int) -> list[tuple[Attribute, range]]:
         """For each column the codes of a cell."""
-        found = []
+        ranges = []
         cuts = self.cuts or ((),) * len(self.columns)
-        for name, cells, own in reversed(list(zip(self.columns, self.cells, cuts, strict=True))):
+        for name, cells, term_cuts in reversed(
+            list(zip(self.columns, self.cells, cuts, strict=True))
+        ):
             cell, at = divmod(cell, cells)
-            edges = (0, *starts_of(schema[name], cells, own), schema[name].cells)
-            found.append((schema[name], range(edges[at], edges[at + 1])))
-        return found[::-1]
+            edges = (0, *starts_of(schema[name], cells, term_cuts), schema[name].cells)
+            ranges.append((schema[name], range(edges[at], edges[at + 1])))
+        return ranges[::-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,14 +130,14 @@ class AdditiveModel(Model):
         line = {name: i for i, name in enumerate(self.columns)}
         sums = np.tile(self.intercept, (rows, 1))
         for term in self.terms:
-            cell, known = np.zeros(rows, np.int64), np.ones(rows, bool)
+            cell, present = np.zeros(rows, np.int64), np.ones(rows, bool)
             for name, size, table in zip(
                 term.columns, term.cells, term.lookup(self.schema), strict=True
             ):
-                own = matrix[line[name]]
-                known &= own >= 0
-                cell = cell * size + table[own]
-            sums += np.where(known[:, None], term.scores[cell], 0)
+                code = matrix[line[name]]
+                present &= code >= 0
+                cell = cell * size + table[code]
+            sums += np.where(present[:, None], term.scores[cell], 0)
         return sums
 
     def predict_codes(self, codes: Codes) -> NDArray[np.int32]:
@@ -171,19 +173,19 @@ class AdditiveModel(Model):
 
 
 def _check(term: Term, schema: Schema, labels: int) -> None:
-    known = {column.name for column in schema.attributes}
+    names = {column.name for column in schema.attributes}
     if (
         not term.columns
         or len(set(term.columns)) < len(term.columns)
-        or not known >= {*term.columns}
+        or not names >= {*term.columns}
     ):
         raise ModelError("a term looks at different columns of the schema, one at least.")
     cuts = term.cuts or ((),) * len(term.columns)
-    whole = len(term.cells) == len(cuts) == len(term.columns) and all(
-        fits(schema[name], cells, own)
-        for name, cells, own in zip(term.columns, term.cells, cuts, strict=True)
+    fit = len(term.cells) == len(cuts) == len(term.columns) and all(
+        fits(schema[name], cells, term_cuts)
+        for name, cells, term_cuts in zip(term.columns, term.cells, cuts, strict=True)
     )
-    if not whole or prod(term.cells) * labels > MOST_ENTRIES:
+    if not fit or prod(term.cells) * labels > MOST_ENTRIES:
         raise ModelError(f"the term of {term.columns[0]!r} does not fit the cells of its columns.")
     if term.scores.shape != (prod(term.cells), labels):
         raise ModelError(f"the term of {term.columns[0]!r} needs a score for each cell and label.")

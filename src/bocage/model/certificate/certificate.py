@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
+from bocage.documents.entries import Entries
 from bocage.epsilon import UNIT, Epsilon
 from bocage.errors import ModelError
-from bocage.model import reading
-from bocage.model.certificate.relaxed import Relaxed, relaxed
+from bocage.model.certificate.concentrated import Relaxed, relaxed
 from bocage.model.certificate.releases import PlanLine, amount_of, composed
 from bocage.model.certificate.statement import sentences
+
+_read = Entries(ModelError)
 
 MOST_LINES = 2**20
 
@@ -42,11 +44,11 @@ class Batch:
 
     @classmethod
     def from_dict(cls, document: Any) -> Self:
-        batch = reading.keys(document, _names(cls), "a batch of a certificate")
+        batch = _read.fields(document, _names(cls), "a batch of a certificate")
         return cls(
-            reading.text(batch["name"], "the name of a batch"),
-            reading.text(batch["epsilon"], "the epsilon of a batch"),
-            reading.positive(batch["deviation"], "the deviation of a batch"),
+            _read.text(batch["name"], "the name of a batch"),
+            _read.text(batch["epsilon"], "the epsilon of a batch"),
+            _read.positive(batch["deviation"], "the deviation of a batch"),
             _entry(batch["entry"]),
         )
 
@@ -167,14 +169,14 @@ class Certificate:
         """Read what `to_dict` wrote; refuse anything else."""
         if isinstance(document, dict):
             document = {"batches": [], "owners": 0, "settled": False, **document}
-        entries = reading.keys(document, _names(cls), "a certificate")
+        entries = _read.fields(document, _names(cls), "a certificate")
         epsilon = entries["epsilon"]
 
         def word(key: str) -> str:
-            return reading.text(entries[key], f"the {key} of a certificate")
+            return _read.text(entries[key], f"the {key} of a certificate")
 
         def words(key: str) -> tuple[str, ...]:
-            return tuple(reading.text(w, f"an entry of {key}") for w in _list(entries, key))
+            return tuple(_read.text(w, f"an entry of {key}") for w in _list(entries, key))
 
         return cls(
             learner=word("learner"),
@@ -184,21 +186,21 @@ class Certificate:
             schema=word("schema"),
             mechanisms=words("mechanisms"),
             notes=words("notes"),
-            epsilon=None if epsilon is None else reading.text(epsilon, "epsilon"),
+            epsilon=None if epsilon is None else _read.text(epsilon, "epsilon"),
             plan=tuple(PlanLine.from_dict(line) for line in _list(entries, "plan")),
             entry=_entry(entries["entry"]),
             batches=tuple(Batch.from_dict(batch) for batch in _list(entries, "batches")),
-            owners=reading.whole(entries["owners"], 0, 2**31 - 1, "the owners of a certificate"),
-            settled=reading.truth(entries["settled"], "whether a certificate is settled"),
+            owners=_read.integer(entries["owners"], 0, 2**31 - 1, "the owners of a certificate"),
+            settled=_read.boolean(entries["settled"], "whether a certificate is settled"),
         )
 
 
 def _entry(value: Any) -> int | None:
-    return None if value is None else reading.whole(value, 0, 2**63 - 1, "a ledger entry")
+    return None if value is None else _read.integer(value, 0, 2**63 - 1, "a ledger entry")
 
 
 def _list(entries: dict[str, Any], key: str) -> list[Any]:
-    return reading.listed(entries[key], f"the {key} of a certificate", most=MOST_LINES)
+    return _read.items(entries[key], f"the {key} of a certificate", most=MOST_LINES)
 
 
 def _names(cls: type[Batch | Certificate]) -> list[str]:

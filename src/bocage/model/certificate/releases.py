@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
 
+from bocage.documents.entries import Entries
 from bocage.epsilon import Epsilon
 from bocage.errors import EpsilonError, ModelError
-from bocage.model import reading
+
+_read = Entries(ModelError)
 
 _NAMES = ("level", "question", "mechanism", "epsilon", "queries")
 _RARE = ("within", "rho")
@@ -80,17 +82,17 @@ class PlanLine:
     def from_dict(cls, document: Any) -> Self:
         if isinstance(document, dict):
             document = {"within": [], "rho": None, **document}
-        line = reading.keys(document, (*_NAMES, *_RARE), "a line of the plan")
-        nested = reading.listed(line["within"], "the parts of a line", most=MOST_NESTED)
+        line = _read.fields(document, (*_NAMES, *_RARE), "a line of the plan")
+        nested = _read.items(line["within"], "the parts of a line", most=MOST_NESTED)
         rho = line["rho"]
         return cls(
-            reading.whole(line["level"], 0, 2**31 - 1, "the level of a line of the plan"),
-            reading.text(line["question"], "the question of a line of the plan"),
-            reading.text(line["mechanism"], "the mechanism of a line of the plan"),
-            reading.text(line["epsilon"], "the epsilon of a line of the plan"),
-            reading.whole(line["queries"], 1, 2**31 - 1, "the number of queries of a line"),
-            tuple(reading.whole(one, 1, 2**31 - 1, "a part of a line") for one in nested),
-            None if rho is None else reading.text(rho, "the rho of a line"),
+            _read.integer(line["level"], 0, 2**31 - 1, "the level of a line of the plan"),
+            _read.text(line["question"], "the question of a line of the plan"),
+            _read.text(line["mechanism"], "the mechanism of a line of the plan"),
+            _read.text(line["epsilon"], "the epsilon of a line of the plan"),
+            _read.integer(line["queries"], 1, 2**31 - 1, "the number of queries of a line"),
+            tuple(_read.integer(part, 1, 2**31 - 1, "a part of a line") for part in nested),
+            None if rho is None else _read.text(rho, "the rho of a line"),
         )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bocage.model.certificate.certificate import Certificate
-    from bocage.model.certificate.relaxed import Relaxed
+    from bocage.model.certificate.concentrated import Relaxed
 
 _NEIGHBORS = {
     "add_remove": "one of them has one record more",
@@ -20,7 +20,7 @@ def sentences(certificate: Certificate) -> Iterator[str]:
     """What is guaranteed, what it cost and where that is on record; or that nothing is."""
     whose = f"table {certificate.table!r}"
     if certificate.owners:
-        whose = f"the tables {certificate.table!r} of {_number(certificate.owners, 'owner')}"
+        whose = f"the tables {certificate.table!r} of {_counted(certificate.owners, 'owner')}"
     yield f"This model was made by {certificate.learner} ({certificate.variant}) from {whose}."
     epsilon = certificate.epsilon
     if certificate.adjacency == "local":
@@ -145,5 +145,5 @@ def _ledgers(certificate: Certificate) -> str:
     return f"The table's ledger was charged; the charge is entry {certificate.entry}."
 
 
-def _number(count: int, what: str) -> str:
+def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocage.errors import ModelError
-from bocage.model.additive.model import AdditiveModel
+from bocage.model.additive.model import UNIT, AdditiveModel
 from bocage.model.base import Model
-from bocage.model.export.additive_code import JAVASCRIPT, javascript_data
 from bocage.model.tree.forest import Forest
 from bocage.model.tree.tree import Tree
 from bocage.schema import Attribute, Categorical
@@ -102,6 +101,40 @@ export function predictProba(record) {
 """
 
 
+_ADDITIVE = """
+function sums(record) {
+  const codes = encode(record);
+  const totals = intercept.slice();
+  for (const term of terms) {
+    let cell = 0;
+    for (let i = 0; i < term.columns.length && cell >= 0; i += 1) {
+      const code = codes[term.columns[i]];
+      const own = term.cuts.length && term.cuts[i].length
+        ? term.cuts[i].filter((cut) => cut <= code).length
+        : Math.floor((code * term.cells[i]) / term.codes[i]);
+      cell = code < 0 ? -1 : cell * term.cells[i] + own;
+    }
+    if (cell >= 0) for (let l = 0; l < totals.length; l += 1) totals[l] += term.scores[cell][l];
+  }
+  return totals;
+}
+
+/** The predicted label of a record: an object from column names to values. */
+export function predict(record) {
+  return labels[largest(sums(record))];
+}
+
+/** The share of every label, in the order of `labels`. */
+export function predictProba(record) {
+  const totals = sums(record);
+  const top = Math.max(...totals);
+  const weights = totals.map((total) => Math.exp((total - top) / unit));
+  const whole = weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map((weight) => weight / whole);
+}
+"""
+
+
 def to_javascript(model: Model) -> str:
     """An ES module that exports ``labels``, ``predict(record)`` and ``predictProba(record)``.
 
@@ -116,7 +149,7 @@ def to_javascript(model: Model) -> str:
         pairs = zip(model.trees, model.votes, strict=True)
         data, tail = {"trees": [_tree(tree, model, votes) for tree, votes in pairs]}, _FOREST
     elif isinstance(model, AdditiveModel):
-        data, tail = javascript_data(model), JAVASCRIPT
+        data, tail = _additive(model), _ADDITIVE
     else:
         raise ModelError(f"a {type(model).__name__} cannot be written as JavaScript.")
     lines = [f"// {_ascii(line)}" for line in model.certificate.statement().splitlines()]
@@ -148,15 +181,31 @@ def _tree(
 ) -> dict[str, Any]:
     position = {name: i for i, name in enumerate(model.columns)}
     column = [position.get(attribute.name, -1) for attribute in tree.schema.attributes]
-    different, place = np.unique(weights, axis=0, return_inverse=True)
+    different, number = np.unique(weights, axis=0, return_inverse=True)
     return {
         "column": [-1 if c < 0 else column[c] for c in tree.column.tolist()],
         "threshold": tree.threshold.tolist(),
         "first": tree.first_child.tolist(),
         "label": tree.label.tolist(),
         "weights": different.tolist(),
-        "weight": place.reshape(-1).tolist(),
+        "weight": number.reshape(-1).tolist(),
     }
+
+
+def _additive(model: AdditiveModel) -> dict[str, Any]:
+    """The constants that the sums above read."""
+    position = {name: i for i, name in enumerate(model.columns)}
+    terms = [
+        {
+            "columns": [position[name] for name in term.columns],
+            "cells": list(term.cells),
+            "cuts": [list(cuts) for cuts in term.cuts],
+            "codes": [model.schema[name].cells for name in term.columns],
+            "scores": term.scores.tolist(),
+        }
+        for term in model.terms
+    ]
+    return {"unit": UNIT, "intercept": model.intercept.tolist(), "terms": terms}
 
 
 def _column(column: Attribute) -> dict[str, Any]:

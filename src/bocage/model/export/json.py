@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from math import prod
 from pathlib import Path
 from reprlib import repr as short
 from typing import Any
 
 import numpy as np
 
-from bocage.documents.reading import OWN, Limits, Unreadable, read_bytes
-from bocage.documents.reading import parse as strict
+from bocage.documents import reading
+from bocage.documents.entries import Entries
+from bocage.documents.files import read_bytes, write_whole
+from bocage.documents.reading import OWN, Limits, Unreadable
 from bocage.errors import ModelError, SchemaError
-from bocage.model import reading
-from bocage.model.additive.model import AdditiveModel
+from bocage.model.additive.model import MOST_SCORE, MOST_TERMS, UNIT, AdditiveModel, Term
 from bocage.model.base import Model
+from bocage.model.bins import Cuts
 from bocage.model.certificate.certificate import Certificate
-from bocage.model.export import additive_json
 from bocage.model.tree import shape
 from bocage.model.tree.forest import MOST_TREES, Forest
 from bocage.model.tree.tree import Tree
-from bocage.model.writing import write_whole
 from bocage.schema import Schema
+from bocage.schema.attribute import MOST_CELLS
+
+_read = Entries(ModelError)
 
 VERSION = 1
 WITH_VALUES = 2  # a node may part one value from the rest; written only where one does
@@ -34,7 +38,7 @@ _NODES = ("column", "threshold", "label", "counts", "total")
 _MORE = {
     "bocage.tree": _NODES,
     "bocage.forest": ("voting", "trees"),
-    additive_json.FORMAT: additive_json.KEYS,
+    "bocage.additive": ("unit", "intercept", "terms"),
 }
 
 
@@ -53,7 +57,7 @@ def to_dict(model: Model) -> dict[str, Any]:
         ]
         return {"format": "bocage.forest", **head, "voting": model.voting, "trees": trees}
     if isinstance(model, AdditiveModel):
-        return {"format": additive_json.FORMAT, **head, **additive_json.terms_to_dict(model)}
+        return {"format": "bocage.additive", **head, **_terms(model)}
     raise ModelError(f"a {type(model).__name__} is no model that can be written.")
 
 
@@ -70,29 +74,28 @@ def from_dict(document: Any) -> Tree | Forest | AdditiveModel:
             f"the model has format version {short(version)}; this program reads versions "
             f"{VERSION} to {WITH_RELEASES}."
         )
-    reading.keys(document, (*_HEAD, *_MORE[kind]), "a model")
+    _read.fields(document, (*_HEAD, *_MORE[kind]), "a model")
     schema = _schema(document["schema"])
     certificate = Certificate.from_dict(document["certificate"])
     if kind == "bocage.tree":
         return _tree(document, schema, certificate, version)
-    if kind == additive_json.FORMAT:
-        cuts = version == WITH_CUTS or (
-            version == WITH_RELEASES and additive_json.says_cuts(document["terms"])
-        )
-        return additive_json.model_of(document, schema, certificate, cuts=cuts)
+    if kind == "bocage.additive":
+        cuts = version == WITH_CUTS or (version == WITH_RELEASES and _says_cuts(document["terms"]))
+        return _additive(document, schema, certificate, cuts=cuts)
     trees = []
-    for entry in reading.listed(document["trees"], '"trees"', most=MOST_TREES):
-        reading.keys(entry, (*_NODES, "certificate"), "a tree")
-        own = entry["certificate"]
-        own = certificate if own is None else Certificate.from_dict(own)
-        trees.append(_tree(entry, schema, own, version))
-    voting: Any = reading.text(document["voting"], '"voting"')  # the forest knows which there are
+    for entry in _read.items(document["trees"], '"trees"', most=MOST_TREES):
+        _read.fields(entry, (*_NODES, "certificate"), "a tree")
+        made = entry["certificate"]
+        made = certificate if made is None else Certificate.from_dict(made)
+        trees.append(_tree(entry, schema, made, version))
+    voting: Any = _read.text(document["voting"], '"voting"')  # the forest knows which there are
     return Forest(tuple(trees), voting, certificate)
 
 
 def save(model: Model, path: str | Path) -> None:
     """Write a model to a file: all of it or nothing, also if the machine stops in between."""
     path = Path(path)
+    # Not canonical: the format comes first, where a reader looks for it.
     text = json.dumps(to_dict(model), separators=(",", ":"))
     try:
         write_whole(path, text.encode())
@@ -124,7 +127,7 @@ def load(path: str | Path, *, largest: int = LARGEST_FILE) -> Tree | Forest | Ad
 def parse(content: bytes, limits: Limits = OWN) -> Any:
     """JSON, strictly: see `bocage.documents.reading`."""
     try:
-        return strict(content, limits)
+        return reading.parse(content, limits)
     except Unreadable as error:
         where = f"line {error.line}: " if error.line else ""
         raise ModelError(f"this is no model: {where}{error.problem}.") from None
@@ -145,7 +148,9 @@ def _nodes(tree: Tree) -> dict[str, Any]:
 
 
 def _released(values: list[Any], has: Any) -> list[Any]:
-    return [value if known else None for value, known in zip(values, has.tolist(), strict=True)]
+    return [
+        value if released else None for value, released in zip(values, has.tolist(), strict=True)
+    ]
 
 
 def _schema(document: Any) -> Schema:
@@ -160,7 +165,7 @@ def _version(model: Model) -> int:
     if any(line.rho is not None for line in model.certificate.plan):
         return WITH_RELEASES
     if isinstance(model, AdditiveModel):
-        return WITH_CUTS if additive_json.has_cuts(model) else VERSION
+        return WITH_CUTS if _has_cuts(model) else VERSION
     trees = model.trees if isinstance(model, Forest) else (model,)
     values = any(isinstance(tree, Tree) and tree.threshold.min() < -1 for tree in trees)
     return WITH_VALUES if values else VERSION
@@ -189,25 +194,89 @@ def _tree(document: dict[str, Any], schema: Schema, certificate: Certificate, ve
 
 
 def _numbers(document: dict[str, Any], key: str, low: int, high: int) -> list[int]:
-    values = reading.listed(document[key], f'"{key}"', most=shape.MOST_NODES)
-    return [reading.whole(value, low, high, f'an entry of "{key}"') for value in values]
+    values = _read.items(document[key], f'"{key}"', most=shape.MOST_NODES)
+    return [_read.integer(value, low, high, f'an entry of "{key}"') for value in values]
 
 
 def _optional(
     document: dict[str, Any], key: str, nodes: int, read: Callable[[Any], Any]
 ) -> list[Any]:
-    values = reading.listed(document[key], f'"{key}"')
+    values = _read.items(document[key], f'"{key}"')
     if len(values) != nodes:
         raise ModelError(f'"{key}" has {len(values)} entries for {nodes} nodes.')
     return [None if value is None else read(value) for value in values]
 
 
 def _row(value: Any, labels: int) -> list[int]:
-    row = reading.listed(value, 'an entry of "counts"')
+    row = _read.items(value, 'an entry of "counts"')
     if len(row) != labels:
         raise ModelError(f"a node has {len(row)} counts for {labels} labels.")
     return [_count(count) for count in row]
 
 
 def _count(value: Any) -> int:
-    return reading.whole(value, -shape.MOST_COUNT, shape.MOST_COUNT, "a released count")
+    return _read.integer(value, -shape.MOST_COUNT, shape.MOST_COUNT, "a released count")
+
+
+def _terms(model: AdditiveModel) -> dict[str, Any]:
+    """What stands beside the head of the document."""
+    terms = [
+        {
+            "columns": list(term.columns),
+            "cells": list(term.cells),
+            "scores": term.scores.tolist(),
+            **({"cuts": [list(cuts) for cuts in term.cuts]} if _has_cuts(model) else {}),
+        }
+        for term in model.terms
+    ]
+    return {"unit": UNIT, "intercept": model.intercept.tolist(), "terms": terms}
+
+
+def _has_cuts(model: AdditiveModel) -> bool:
+    """Whether a term has cells that are not of equal length: older programs do not read these."""
+    return any(term.cuts for term in model.terms)
+
+
+def _says_cuts(terms: Any) -> bool:
+    """Whether the terms of a document have cuts; then all of them do."""
+    return isinstance(terms, list) and any(isinstance(t, dict) and "cuts" in t for t in terms)
+
+
+def _additive(
+    document: dict[str, Any], schema: Schema, certificate: Certificate, *, cuts: bool
+) -> AdditiveModel:
+    """Read what `_terms` wrote, each term with its cuts if the version has them."""
+    labels = shape.labels(schema)
+    _read.integer(document["unit"], UNIT, UNIT, '"unit"')
+    intercept = _scores(document["intercept"], labels, '"intercept"')
+    terms = []
+    for entry in _read.items(document["terms"], '"terms"', most=MOST_TERMS):
+        _read.fields(entry, ("columns", "cells", "scores", *(["cuts"] if cuts else [])), "a term")
+        names = _read.items(entry["columns"], '"columns"', most=len(schema.attributes))
+        columns = tuple(_read.text(name, "a column of a term") for name in names)
+        cells = tuple(
+            _read.integer(cell, 1, shape.MOST_ENTRIES, "a number of cells")
+            for cell in _read.items(entry["cells"], '"cells"', most=len(columns))
+        )
+        rows = _read.items(entry["scores"], '"scores"')
+        if not cells or len(rows) != prod(cells) or len(rows) * labels > shape.MOST_ENTRIES:
+            raise ModelError(f"a term has {len(rows)} lines of scores for {prod(cells)} cells.")
+        scores = [_scores(row, labels, 'an entry of "scores"') for row in rows]
+        term_cuts = tuple(
+            _cuts(codes)
+            for codes in _read.items(entry.get("cuts", []), '"cuts"', most=len(columns))
+        )
+        terms.append(Term(columns, cells, np.array(scores, np.int64), term_cuts))
+    return AdditiveModel(schema, np.array(intercept, np.int64), tuple(terms), certificate)
+
+
+def _scores(value: Any, labels: int, what: str) -> list[int]:
+    row = _read.items(value, what)
+    if len(row) != labels:
+        raise ModelError(f"{what} has {len(row)} scores for {labels} labels.")
+    return [_read.integer(score, -MOST_SCORE, MOST_SCORE, "a score") for score in row]
+
+
+def _cuts(value: Any) -> Cuts:
+    codes = _read.items(value, 'an entry of "cuts"', most=MOST_CELLS)
+    return tuple(_read.integer(code, 1, MOST_CELLS, "a cut") for code in codes)

@@ -7,25 +7,22 @@
 
 The inner SELECT does for each column what the schema says about missing and outside values; what is
 NULL after it stops the way through the tree, so every ELSE is the decision of the node itself.
-Numbers are compared with the doubles at which their codes change: see `edges`.
+Numbers are compared with the doubles at which their codes change: see `thresholds`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
 
 from bocage.errors import ModelError
-from bocage.model.additive.model import AdditiveModel
+from bocage.model.additive.model import AdditiveModel, Term
 from bocage.model.base import Model
-from bocage.model.export.additive_code import sql_cells
-from bocage.model.export.edges import edge
+from bocage.model.export.thresholds import threshold
 from bocage.model.tree.forest import Forest
-from bocage.model.tree.paths import Codes
-from bocage.model.tree.paths import edge as edge_to
+from bocage.model.tree.paths import Codes, edge
 from bocage.model.tree.tree import Tree
 from bocage.schema import Attribute, Categorical, Numeric
 
@@ -88,8 +85,8 @@ def _forest(
     reached, sums = [], [[] for _ in labels]  # type: tuple[list[str], list[list[str]]]
     for i, (tree, votes) in enumerate(zip(forest.trees, forest.votes, strict=True)):
         different, number = np.unique(votes, axis=0, return_inverse=True)
-        places = [str(place + 1) for place in number.reshape(-1).tolist()]
-        reached.append(f"{_tree(tree, aliases, dialect, places)} AS t{i}")
+        numbers = [str(row + 1) for row in number.reshape(-1).tolist()]
+        reached.append(f"{_tree(tree, aliases, dialect, numbers)} AS t{i}")
         for label, column in enumerate(different.T.tolist()):
             sums[label].append(f"({_array(column, kind, dialect)})[t{i}]")
     return _winner(reached, [" + ".join(parts) for parts in sums], dialect, labels, rows)
@@ -102,14 +99,38 @@ def _additive(
     labels: Sequence[str],
     rows: str,
 ) -> str:
-    cells = sql_cells(model, aliases, partial(text_literal, dialect=dialect), double)
-    reached = [f"{cell} AS t{i}" for i, cell in enumerate(cells)]
+    reached = [
+        f"{_cell(model, term, aliases, dialect)} AS t{i}" for i, term in enumerate(model.terms)
+    ]
     sums = []
     for label, first in enumerate(model.intercept.tolist()):
         scores = [_array(term.scores[:, label].tolist(), "bigint", dialect) for term in model.terms]
         parts = [f"COALESCE(({array})[t{i}], 0)" for i, array in enumerate(scores)]
         sums.append(" + ".join([str(first), *parts]))
     return _winner(reached, sums, dialect, labels, rows)
+
+
+def _cell(model: AdditiveModel, term: Term, aliases: Mapping[str, str], dialect: Dialect) -> str:
+    """The cell of a term, counted from 1; NULL where a column has no code."""
+    addends: list[str] = []
+    stride = len(term.scores)
+    for name, cells, table in zip(term.columns, term.cells, term.lookup(model.schema), strict=True):
+        stride //= cells
+        first = 1 if not addends else 0
+        values = [first + stride * cell for cell in table.tolist()]
+        addends.append(_case(model.schema[name], aliases[name], values, dialect))
+    return " + ".join(addends)
+
+
+def _case(column: Attribute, x: str, values: list[int], dialect: Dialect) -> str:
+    """A number for each code of a column."""
+    if isinstance(column, Categorical):
+        pairs = zip(column.values, values, strict=True)
+        whens = [f"WHEN {text_literal(value, dialect)} THEN {number}" for value, number in pairs]
+        return f"CASE {x} {' '.join(whens)} END"
+    changes = [code for code in range(1, column.cells) if values[code] != values[code - 1]]
+    whens = [f"WHEN {x} < {double(threshold(column, c))} THEN {values[c - 1]}" for c in changes]
+    return f"CASE {' '.join(whens)} WHEN {x} IS NOT NULL THEN {values[-1]} END"
 
 
 def _winner(
@@ -181,7 +202,7 @@ def _ends(tree: Tree, node: int) -> list[int]:
 
 def _children(tree: Tree, node: int) -> list[Codes]:
     """For each child the codes that lead to it."""
-    return [edge_to(tree, child)[1] for child in tree.children(node)]
+    return [edge(tree, child)[1] for child in tree.children(node)]
 
 
 def _in_list(
@@ -189,12 +210,12 @@ def _in_list(
 ) -> list[tuple[str, str]]:
     values: dict[str, list[str]] = {}
     for goal, accepted in zip(goals, codes, strict=True):
-        known = [text_literal(column.values[code], dialect) for code in accepted]
-        values.setdefault(goal, []).extend(known)
+        literals = [text_literal(column.values[code], dialect) for code in accepted]
+        values.setdefault(goal, []).extend(literals)
     return [
-        (f"{x} = {known[0]}" if len(known) == 1 else f"{x} IN ({', '.join(known)})", goal)
-        for goal, known in values.items()
-        if known  # the rest of a column with one value is empty
+        (f"{x} = {listed[0]}" if len(listed) == 1 else f"{x} IN ({', '.join(listed)})", goal)
+        for goal, listed in values.items()
+        if listed  # the rest of a column with one value is empty
     ]
 
 
@@ -205,7 +226,7 @@ def _in_order(column: Numeric, x: str, goals: list[str], ends: list[int]) -> lis
         if i < last and goals[i + 1] == goal:
             continue  # the next one accepts these too
         if i < last:
-            tests.append((f"{x} < {double(edge(column, ends[i]))}", goal))
+            tests.append((f"{x} < {double(threshold(column, ends[i]))}", goal))
         else:  # everything that is left, but not NULL
             tests.append((f"{x} IS NOT NULL", goal))
     return tests
@@ -220,13 +241,13 @@ def _cleaned(column: Attribute, x: str, dialect: Dialect) -> str:
     test = f"{x} IS NULL"
     if column.marker is not None:
         test += f" OR {text} = {text_literal(column.marker, dialect)}"
-    known = ""
+    inside = ""
     otherwise = text  # without a rule for outside values: no test of a tree accepts them
     if column.outside is not None:
         listed = ", ".join(text_literal(value, dialect) for value in column.values)
-        known = f" WHEN {text} IN ({listed}) THEN {text}"
+        inside = f" WHEN {text} IN ({listed}) THEN {text}"
         otherwise = text_literal(column.outside, dialect)
-    return f"CASE WHEN {test} THEN {missing}{known} ELSE {otherwise} END"
+    return f"CASE WHEN {test} THEN {missing}{inside} ELSE {otherwise} END"
 
 
 def _number(column: Numeric, x: str, dialect: Dialect) -> str:

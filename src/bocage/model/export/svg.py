@@ -1,8 +1,9 @@
-"""A tree as a drawing: the root on the left, every leaf in a row of its own.
+"""A model as a drawing: a tree with the root on the left, or the tables of an additive model.
 
-Rows have a fixed height, so a large tree gets tall and stays legible. The drawing is one file without
-script or font, follows the reader's light or dark setting, and carries the whole tree as text for
-those who cannot see it.
+Every leaf of a tree has a row of its own, of fixed height: a large tree gets tall and stays legible.
+An additive model is one small table of bars per term, the most important first. A drawing is one
+file without script or font, follows the reader's light or dark setting, and carries the whole model
+as text for those who cannot see it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from bocage.errors import ModelError
-from bocage.model.additive.model import AdditiveModel
+from bocage.model.additive.model import AdditiveModel, Term
 from bocage.model.base import Model
-from bocage.model.export.text import outcome, to_text
+from bocage.model.export.text import cells_of, intercept_text, outcome, to_text
 from bocage.model.tree.forest import confidence
 from bocage.model.tree.paths import edge, in_words, path
 from bocage.model.tree.tree import Tree
@@ -26,6 +27,8 @@ from bocage.schema import Categorical
 ROW, BOX, GAP, MARGIN = 38, 30, 12, 16  # height of a row and of a box, space after siblings, border
 LETTER = 6.7  # width of one, roughly
 LONGEST = 30  # letters of a text that are shown
+MOST_LETTERS = 80  # of a line about a term: those of two columns are long
+LINE, BAR, HEAD = 18, 90, 26  # height of a line, half the width of a bar chart, height of a heading
 # Distinct for most kinds of color blindness (after Okabe and Ito), readable on light and dark.
 COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6fd1", "#7a7a7a")
 
@@ -38,6 +41,9 @@ STYLE = """
 @media (prefers-color-scheme:dark){.bocage .paper{fill:#16191d}.bocage .ink{fill:#e8ebee}
 .bocage .dim{fill:#a5afb9}.bocage .line,.bocage .box{stroke:#5b6570}}
 """
+
+
+_Line = tuple[str, list[float]]  # a cell in words, and what it adds for each label
 
 
 @dataclass(frozen=True)
@@ -53,9 +59,7 @@ class _Layout:
 def to_svg(model: Model) -> str:
     """The drawing of a tree or an additive model, as the text of an SVG file."""
     if isinstance(model, AdditiveModel):
-        from bocage.model.export.additive_svg import additive_svg  # noqa: PLC0415 - it builds on this module
-
-        return additive_svg(model)
+        return _additive_svg(model)
     if not isinstance(model, Tree):
         raise ModelError(f"a {type(model).__name__} is not drawn as a whole: draw its trees.")
     return _tree_svg(model)
@@ -162,16 +166,16 @@ def _boxes(tree: Tree, layout: _Layout) -> Iterator[str]:
     strength = confidence(tree).tolist()
     for node in range(len(tree)):
         x, y = layout.left[node], layout.middle[node] - BOX / 2
-        own, width = color(int(tree.label[node])), layout.width[node]
+        fill, width = color(int(tree.label[node])), layout.width[node]
         top, below = _words(tree, node)
         steps = path(tree, node).items()
         rule = " and ".join(in_words(tree.schema[name], codes) for name, codes in steps)
         yield f"<g><title>{xml(rule or 'all rows')}: {xml(outcome(tree, node))}</title>"
         yield (
             f'<rect class="paper box" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{BOX}" rx="4"/>'
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{BOX}" rx="4" fill="{own}" '
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{BOX}" rx="4" fill="{fill}" '
             f'fill-opacity="{0.05 + 0.45 * strength[node]:.2f}"/>'
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="5" height="{BOX}" rx="2" fill="{own}"/>'
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="5" height="{BOX}" rx="2" fill="{fill}"/>'
         )
         bold = "bold " if tree.is_leaf[node] else ""
         middle = y + (BOX / 2 + 4 if not below else 13)
@@ -210,6 +214,71 @@ def _step(tree: Tree, node: int) -> str:
     if isinstance(column, Categorical):
         return words.removeprefix(f"{name} ").removeprefix("is ")
     return words.replace(f"{name} ", "", 1).removeprefix("is ") if words.startswith(name) else words
+
+
+def _additive_svg(model: AdditiveModel) -> str:
+    """The drawing, as the text of an SVG file."""
+    terms = [(term, list(cells_of(model, term))) for term in model.by_importance()]
+    largest = max(float(np.abs(model.effects(term)).max()) for term, _ in terms) or 1.0
+    longest = min(max(len(words) for _, lines in terms for words, _ in lines), MOST_LETTERS)
+    labels, left = len(model.shown_labels), MARGIN + LETTER * max(longest, LONGEST) + 10
+    width = left + labels * (2 * BAR + 60) + MARGIN
+    made = model.certificate
+    guarantee = "nothing is guaranteed" if made.epsilon is None else f"epsilon {made.epsilon}"
+    title = f"{model.label_attribute.name} of {model.schema.name}, by {made.learner}, {guarantee}"
+    parts: list[str] = []
+    y = 86.0
+    for term, lines in terms:
+        parts += _term(model, term, lines, y, left=left, largest=largest)
+        y += HEAD + LINE * len(lines) + 14
+    width = max(
+        width, 2 * MARGIN + 8.5 * len(title), 2 * MARGIN + LETTER * len(intercept_text(model))
+    )
+    size = f'viewBox="0 0 {width:.0f} {y:.0f}" width="{width:.0f}" height="{y:.0f}"'
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="bocage" role="img" {size}>',
+            f"<title>{xml(title)}</title><desc>{xml(to_text(model))}</desc>",
+            f"<style>{STYLE}</style>",
+            '<rect class="paper" width="100%" height="100%"/>',
+            f'<text class="ink head" x="{MARGIN}" y="28">{xml(title)}</text>',
+            f'<text class="dim" x="{MARGIN}" y="46">{xml(intercept_text(model))}</text>',
+            *parts,
+            "</svg>",
+        ]
+    )
+
+
+def _term(
+    model: AdditiveModel, term: Term, lines: list[_Line], top: float, *, left: float, largest: float
+) -> Iterator[str]:
+    heading = shorten(" and ".join(term.columns), MOST_LETTERS)
+    yield f'<text class="bold ink" x="{MARGIN}" y="{top:.1f}">{xml(heading)}</text>'
+    two = len(model.label_attribute.values) == 2
+    for column, label in enumerate(model.shown_labels):
+        middle = left + column * (2 * BAR + 60) + BAR
+        if not two:
+            yield (
+                f'<text class="dim" x="{middle:.1f}" y="{top:.1f}" text-anchor="middle">'
+                f"{xml(shorten(label))}</text>"
+            )
+        low, high = top + 6, top + 6 + LINE * len(lines)
+        yield f'<path class="line" d="M{middle:.1f} {low:.1f}V{high:.1f}"/>'
+    for line, (words, effects) in enumerate(lines):
+        y = top + 6 + LINE * line
+        yield f"<g><title>{xml(words)}</title>"
+        yield f'<text class="ink" x="{MARGIN}" y="{y + 13:.1f}">{xml(shorten(words, MOST_LETTERS))}</text>'
+        for column, effect in enumerate(effects):
+            middle = left + column * (2 * BAR + 60) + BAR
+            length = BAR * abs(effect) / largest
+            x = middle if effect > 0 else middle - length
+            code = int(effect > 0) if two else column
+            yield (
+                f'<rect x="{x:.1f}" y="{y + 3:.1f}" width="{length:.1f}" height="{LINE - 6}" '
+                f'fill="{color(code)}"/>'
+                f'<text class="dim" x="{middle + BAR + 6:.1f}" y="{y + 13:.1f}">{effect:+.2f}</text>'
+            )
+        yield "</g>"
 
 
 def color(code: int) -> str:

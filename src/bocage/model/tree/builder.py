@@ -54,8 +54,8 @@ class TreeBuilder:
 
         The numbers of the children follow each other, in the order of creation.
         """
-        here = self._node(node)
-        if here.children:
+        parent = self._node(node)
+        if parent.children:
             raise ModelError(f"node {node} is already split.")
         if column not in self._columns:
             raise ModelError(f"column {column!r} is no attribute of {self.schema.name!r}.")
@@ -67,11 +67,11 @@ class TreeBuilder:
         elif threshold is not None and not 0 < threshold < cells:
             raise ModelError(f"a threshold on {column!r} lies in 1..{cells - 1}, not {threshold}.")
         first, size = len(self._nodes), arity_of(threshold, cells)
-        here.column = self._columns[column]
-        here.threshold = -1 if threshold is None else int(threshold)
-        here.children = range(first, first + size)
+        parent.column = self._columns[column]
+        parent.threshold = -1 if threshold is None else int(threshold)
+        parent.children = range(first, first + size)
         self._nodes += [_Node() for _ in range(size)]
-        return list(here.children)
+        return list(parent.children)
 
     def counts(self, node: int, label_counts: Sequence[int]) -> None:
         """Record the released noisy count of every label."""

@@ -83,8 +83,8 @@ class Forest(Model):
 
     def predict_proba_codes(self, codes: Codes) -> NDArray[np.float64]:
         sums = self._sums(codes)
-        shares, known = proportions(np.maximum(sums, 0))
-        lost = np.flatnonzero(~known)
+        shares, voted = proportions(np.maximum(sums, 0))
+        lost = np.flatnonzero(~voted)
         shares[lost, sums[lost].argmax(axis=1)] = 1.0
         return shares
 

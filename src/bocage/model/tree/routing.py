@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int32]
-Places = NDArray[np.intp]  # what NumPy wants for an index
+Indices = NDArray[np.intp]  # what NumPy wants for an index
 BLOCK = 2**15  # rows that are routed together: their codes stay in the processor's cache
 # Rows times levels from which on it pays to load a compiler: about a second of NumPy.
 MUCH = 2**25
@@ -28,9 +28,9 @@ class Steps:
     """
 
     depth: int
-    row: Places
+    row: Indices
     threshold: Ints
-    target: Places
+    target: Indices
     multiway: NDArray[np.bool_]
 
 
@@ -57,15 +57,15 @@ def route(steps: Steps, matrix: Ints, *, much: bool = False) -> Ints:
     return reached
 
 
-def _level_by_level(steps: Steps, matrix: Ints) -> Places:
+def _level_by_level(steps: Steps, matrix: Ints) -> Indices:
     rows = matrix.shape[1]
-    flat, place = matrix.ravel(), np.arange(rows)
+    flat, column = matrix.ravel(), np.arange(rows)
     start = steps.row * rows
     multiway = steps.multiway if steps.multiway.any() else None
     alone = bool((steps.threshold < 0).any())
     node = np.zeros(rows, np.intp)
     for _ in range(steps.depth):
-        code = flat[start[node] + place]
+        code = flat[start[node] + column]
         threshold = steps.threshold[node]
         beyond: NDArray[Any] = code >= threshold
         if alone:
@@ -79,13 +79,13 @@ def _level_by_level(steps: Steps, matrix: Ints) -> Places:
 
 def _compiled(steps: Steps, matrix: Ints, reached: Ints) -> None:
     """All cores walk the rows of their share; the loop holds no Python lock."""
-    walk = _walk()
+    loop = _compiled_loop()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     edges = np.linspace(0, matrix.shape[1], (cores or 1) + 1).astype(int).tolist()
 
     def share(span: tuple[int, int]) -> None:
         low, high = span
-        walk(
+        loop(
             matrix, low, high, steps.row, steps.threshold, steps.target, steps.multiway, reached
         )  # fmt: skip
 
@@ -93,14 +93,34 @@ def _compiled(steps: Steps, matrix: Ints, reached: Ints) -> None:
         list(pool.map(share, pairwise(edges)))
 
 
+def descend(  # noqa: PLR0917 - compiled loops take arrays by position, and no objects
+    matrix: Any, low: Any, high: Any, row: Any, threshold: Any, target: Any, multiway: Any,
+    reached: Any,
+) -> None:  # fmt: skip
+    """Send rows low..high from the root to where they end. Compiled where there is much to do."""
+    for i in range(low, high):
+        node = 0
+        while target[node] != node:
+            code = matrix[row[node], i]
+            if code < 0:
+                break
+            if multiway[node]:
+                node = target[node] + code
+            elif threshold[node] < 0:
+                node = target[node] + (code != -2 - threshold[node])
+            elif code < threshold[node]:
+                node = target[node]
+            else:
+                node = target[node] + 1
+        reached[i] = node
+
+
 @cache
-def _walk() -> Callable[..., None]:
+def _compiled_loop() -> Callable[..., None]:
     import numba  # noqa: PLC0415 - few rows load no compiler
 
-    from bocage.model.tree import routing_loop  # noqa: PLC0415 - likewise
-
     try:
-        made = numba.njit(cache=True, nogil=True)(routing_loop.walk)
+        loop = numba.njit(cache=True, nogil=True)(descend)
     except RuntimeError:  # no directory is writable: compile again in every process
-        made = numba.njit(nogil=True)(routing_loop.walk)
-    return cast("Callable[..., None]", made)
+        loop = numba.njit(nogil=True)(descend)
+    return cast("Callable[..., None]", loop)

@@ -37,10 +37,10 @@ DTYPES: dict[str, Any] = {
 
 def labels(schema: Schema) -> int:
     """The number of labels, if a model can have so many."""
-    found = 0 if schema.label is None else schema.label.cells
-    if not 1 <= found <= MOST_LABELS:
-        raise ModelError(f"a model predicts one of 1 to {MOST_LABELS} labels, not of {found}.")
-    return found
+    count = 0 if schema.label is None else schema.label.cells
+    if not 1 <= count <= MOST_LABELS:
+        raise ModelError(f"a model predicts one of 1 to {MOST_LABELS} labels, not of {count}.")
+    return count
 
 
 def arity(tree: Tree, node: int) -> int:
@@ -93,15 +93,15 @@ def derive(tree: Tree) -> dict[str, NDArray[np.int32]]:
 
 def check(tree: Tree) -> None:
     """Refuse decisions and counts that are out of range."""
-    nodes, known = len(tree.column), labels(tree.schema)
-    if nodes * known > MOST_ENTRIES:
+    nodes, count = len(tree.column), labels(tree.schema)
+    if nodes * count > MOST_ENTRIES:
         raise ModelError(f"the tree has more than {MOST_ENTRIES} counts.")
-    if tree.counts.shape != (nodes, known):
+    if tree.counts.shape != (nodes, count):
         raise ModelError("the tree needs a count for every node and label.")
     for name in ("label", "has_counts", "total", "has_total"):
         if getattr(tree, name).shape != (nodes,):
             raise ModelError("the arrays of the tree differ in length.")
-    if tree.label.min() < 0 or tree.label.max() >= known:
+    if tree.label.min() < 0 or tree.label.max() >= count:
         raise ModelError("a node decides for a label that the schema does not have.")
     for values in (tree.counts, tree.total):
         if values.min() < -MOST_COUNT or values.max() > MOST_COUNT:

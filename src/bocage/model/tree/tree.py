@@ -147,12 +147,12 @@ class Tree(Model):
         has any; without such an ancestor, all for the node's decision.
         """
         clamped = np.where(self.has_counts[:, None], np.maximum(self.counts, 0), 0)
-        shares, known = proportions(clamped)
+        shares, counted = proportions(clamped)
         for node in range(len(self)):  # parents come first
-            if not known[node]:
+            if not counted[node]:
                 above = int(self.parent[node])
-                if above >= 0 and known[above]:
-                    shares[node], known[node] = shares[above], True
+                if above >= 0 and counted[above]:
+                    shares[node], counted[node] = shares[above], True
                 else:
                     shares[node, self.label[node]] = 1.0
         shares.setflags(write=False)
@@ -218,6 +218,6 @@ def proportions(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Each row divided by its sum, added up from left to right as in every export; which have one."""
     doubles = weights.astype(np.float64)
-    whole = np.cumsum(doubles, axis=1)[:, -1]
-    known = whole > 0
-    return np.where(known[:, None], doubles / np.where(known, whole, 1.0)[:, None], 0.0), known
+    sums = np.cumsum(doubles, axis=1)[:, -1]
+    counted = sums > 0
+    return np.where(counted[:, None], doubles / np.where(counted, sums, 1.0)[:, None], 0.0), counted

@@ -1,4 +1,4 @@
-"""Tables that mend what a released additive model gets wrong, each drawn whole."""
+"""Corrections of what a released additive model gets wrong, each drawn whole: private boosting."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bocage.model import AdditiveModel
 from bocage.model.additive.model import UNIT
 from bocage.plan import Question
 from bocage.private import capabilities
-from bocage.private.objective.interactions import Columns, Together
+from bocage.private.objective.interactions import Columns, Interactions
 from bocage.private.preconditions import PRIOR, check_off, check_whole, rows_at_most
 from bocage.private.query import EXPONENTIAL, Fit, IntArray, Place, Terms
 from bocage.private.terms import Block, Design
@@ -28,27 +28,27 @@ from bocage.private.transcript import Used
 
 if TYPE_CHECKING:
     from bocage.mechanisms import Steps, Walk
-    from bocage.private.term_rows import Group
+    from bocage.private.objective.margins import Group
 
-    Right = Callable[[Sequence[Group]], Iterator[NDArray[np.float64]]]
+    RightRows = Callable[[Sequence[Group]], Iterator[NDArray[np.float64]]]
 
 STEPS = (UNIT // 4, UNIT // 2, UNIT, 2 * UNIT, 4 * UNIT)  # by which a label may be raised
 CALM = 4  # one of so many cells changes something, before any row is seen
 MOST_LABELS = 3
 MOST_CHOICES = 2**18  # of columns, before those of too many cells are left out
-MOST_CELLS = 512  # of a table: times 126 verdicts it fits the keys of `verdicts`
-Mend = tuple[Columns, IntArray]  # which of the blocks, together; and scores, a line for each cell
+MOST_CELLS = 512  # of a table: times 126 margins it fits the keys of `margins`
+Correction = tuple[Columns, IntArray]  # which of the blocks; and scores, a line for each cell
 
 
 @dataclass(frozen=True)
-class Mending(Fit[list[Mend]]):
-    """So many tables on top of a released model, one after another, each from one draw.
+class Boosting(Fit[list[Correction]]):
+    """Corrections of a released model: so many tables on top, one after another, each from one draw.
 
     Each cell of a table raises one label by a public step, or none. The score of a table is the number of
     rows that are predicted right with it, on top of all that was drawn before. Which columns it may have, and
-    how likely they are before any row is seen, :class:`~bocage.private.objective.interactions.Together` says: a few that are any, or those
-    of a table that was drawn before and one more. Three of four cells change nothing, and all changes are
-    equally likely in the others.
+    how likely they are before any row is seen, :class:`~bocage.private.objective.interactions.Interactions` says: a few
+    that are any, or those of a table that was drawn before and one more. Three of four cells change nothing, and all
+    changes are equally likely in the others.
 
     Parameters
     ----------
@@ -93,11 +93,11 @@ class Mending(Fit[list[Mend]]):
 
     def words(self) -> str:
         many = len(self.each)
-        tables = "tables that mend" if many > 1 else "table that mends"
-        return f"{many} {tables} an additive model, of {len(self.blocks)} columns"
+        corrections = "corrections" if many > 1 else "correction"
+        return f"{many} {corrections} of an additive model, by {len(self.blocks)} columns"
 
     def uses(self, terms: Terms) -> Sequence[Used]:
-        return [Used(EXPONENTIAL, tuple(one.fraction for one in self.each), bounded=True)]
+        return [Used(EXPONENTIAL, tuple(epsilon.fraction for epsilon in self.each), bounded=True)]
 
     def question(self, place: Place) -> Question:
         names = dict.fromkeys(name for block in self._design.blocks for name in block.columns)
@@ -105,21 +105,19 @@ class Mending(Fit[list[Mend]]):
 
     def check(self, terms: Terms, place: Place) -> None:
         if type(self.model) is not AdditiveModel:
-            raise PlanError("tables are drawn on top of an additive model.")
+            raise PlanError("corrections are drawn on top of an additive model.")
         if self.model.schema.fingerprint != terms.schema.fingerprint:
-            raise PlanError("a model is mended on a table of its own schema only.")
+            raise PlanError("a model is corrected on a table of its own schema only.")
         if not 2 <= self._labels <= MOST_LABELS:
-            raise PlanError(f"a model of two to {MOST_LABELS} labels is mended.")
+            raise PlanError(f"a model of two to {MOST_LABELS} labels can be corrected.")
         if not self.blocks or not self.each:
-            raise PlanError("a model is mended in a round at least, by a block at least.")
+            raise PlanError("a model is corrected in a round at least, by a block at least.")
         check_whole(place, self.words())
         self._check_blocks(terms)
         self.question(place).check(terms.schema)
         sets = sum(comb(len(self.blocks), size) for size in range(1, self.columns + 1))
         if sets > MOST_CHOICES:
-            raise PlanError(
-                f"a table that mends has one of {MOST_CHOICES} choices of columns at most."
-            )
+            raise PlanError(f"a correction has one of {MOST_CHOICES} choices of columns at most.")
         choices = sets + len(self.each) * len(self.blocks)
         largest = terms.rate(1, max(self.each))
         check_off(self._off(choices, largest * rows_at_most(terms.schema)), self.words())
@@ -131,44 +129,46 @@ class Mending(Fit[list[Mend]]):
     def _check_blocks(self, terms: Terms) -> None:
         names = [name for block in self.blocks for name in block.columns]
         if {len(block.columns) for block in self.blocks} != {1} or len({*names}) < len(names):
-            raise PlanError("a model is mended by blocks of one column each, each of another.")
+            raise PlanError("a model is corrected by blocks of one column each, each of another.")
         if self._label in names:
-            raise PlanError("a model is mended by columns other than the label.")
+            raise PlanError("a model is corrected by columns other than the label.")
         for block in self.blocks:
             block.check(terms.schema)
             if not 1 < block.size <= self.cells:
-                raise PlanError(f"a model is mended by columns of 2 to {self.cells} cells.")
+                raise PlanError(f"a model is corrected by columns of 2 to {self.cells} cells.")
         if not 1 <= self.columns <= len(self.blocks):
-            raise PlanError("a table that mends has a column at least, and no more than there are.")
+            raise PlanError("a correction has a column at least, and no more than there are.")
         if self.cells > MOST_CELLS:
-            raise PlanError(f"a table that mends has at most {MOST_CELLS} cells.")
+            raise PlanError(f"a correction has at most {MOST_CELLS} cells.")
 
     def rehearse(self, noise: Noise) -> None:
         capabilities.walks(noise)
 
     def run(
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
-    ) -> list[Mend]:
-        from bocage.private.objective.margins import mended  # noqa: PLC0415 - likewise
-        from bocage.private.term_rows import CellRows  # noqa: PLC0415 - a compiler
+    ) -> list[Correction]:
+        from bocage.private.objective.margins import (  # noqa: PLC0415 - a compiler
+            MarginRows,
+            corrected,
+        )
 
-        rows, drawn = CellRows(read, self._design, terms.schema), list[Mend]()
-        every = mended(self._labels, len(STEPS))
+        rows, drawn = MarginRows(read, self._design, terms.schema), list[Correction]()
+        right = corrected(self._labels, len(STEPS))
         for epsilon in self.each:
-            judge = rows.judging(*self._terms(drawn), np.array(STEPS))
-            right = partial(rows.right, judge, every=every)
-            among = self._together(drawn)
-            walk, rate, total = self.proposal(right, among, terms.rate(1, epsilon))
+            margins = rows.margins(*self._terms(drawn), np.array(STEPS))
+            right_rows = partial(rows.right, margins, corrected=right)
+            among = self._interactions(drawn)
+            walk, rate, total = self.proposal(right_rows, among, terms.rate(1, epsilon))
             total += self._off(len(among.choices), rate * rows.rows)
             drawn.append(noise.walk(walk, rate, total))
         return drawn
 
     def proposal(
-        self, right: Right, among: Together, rate: Fraction
-    ) -> tuple[Walk[Mend], Fraction, float]:
+        self, right_rows: RightRows, among: Interactions, rate: Fraction
+    ) -> tuple[Walk[Correction], Fraction, float]:
         """A walk, its rate, and about the logarithm of the sum over all tables.
 
-        `right` counts the rows of each cell of groups of tables that are right under each change.
+        `right_rows` counts the rows of each cell of groups of tables that are right under each change.
         """
         changes = self._labels * len(STEPS)
         prior = np.log([(CALM - 1) / CALM, *[1 / (CALM * changes)] * changes])
@@ -177,41 +177,41 @@ class Mending(Fit[list[Mend]]):
             weights = float(rate) * right + prior
             most = weights.max(axis=1)
             cells = most + np.log(np.exp(weights - most[:, np.newaxis]).sum(axis=1))
-            found: NDArray[np.float64] = np.add.reduceat(cells, group[0][:, -1])
-            return found
+            tables: NDArray[np.float64] = np.add.reduceat(cells, group[0][:, -1])
+            return tables
 
         groups = [self._group(choices) for choices in among.groups()]
-        found = zip(groups, right(groups), strict=True)
-        totals = np.concatenate([sums(*one) for one in found]) - np.log(among.out_of)
+        counted = zip(groups, right_rows(groups), strict=True)
+        totals = np.concatenate([sums(*group) for group in counted]) - np.log(among.out_of)
 
         @cache
-        def right_of(place: int) -> NDArray[np.float64]:
-            (own,) = right([self._group(among.choices[place : place + 1])])
-            return own
+        def right_of(choice: int) -> NDArray[np.float64]:
+            (right,) = right_rows([self._group(among.choices[choice : choice + 1])])
+            return right
 
-        def walk(steps: Steps) -> Walked[Mend]:
-            place = steps.choose(totals)
-            own = right_of(place)
-            chosen = steps.choose_each(float(rate) * own + prior)
-            score = int(own[np.arange(len(chosen)), chosen].sum())
+        def walk(steps: Steps) -> Walked[Correction]:
+            choice = steps.choose(totals)
+            right = right_of(choice)
+            chosen = steps.choose_each(float(rate) * right + prior)
+            score = int(right[np.arange(len(chosen)), chosen].sum())
             changed = int(np.count_nonzero(chosen))
-            out_of = among.out_of[place] * CALM ** len(chosen) * changes**changed
+            out_of = among.out_of[choice] * CALM ** len(chosen) * changes**changed
             odds = ((CALM - 1) ** (len(chosen) - changed), out_of)
-            return Walked((among.choices[place], self.scores(chosen)), score, odds)
+            return Walked((among.choices[choice], self.scores(chosen)), score, odds)
 
         return walk, rate, float(np.logaddexp.reduce(totals))
 
     def scores(self, chosen: IntArray) -> IntArray:
         """The table of a change for each of its cells."""
-        every = np.zeros((1 + self._labels * len(STEPS), self._labels), np.int64)
+        changes = np.zeros((1 + self._labels * len(STEPS), self._labels), np.int64)
         for label in range(self._labels):
             start = 1 + label * len(STEPS)
-            every[start : start + len(STEPS), label] = STEPS
-        return every[chosen]
+            changes[start : start + len(STEPS), label] = STEPS
+        return changes[chosen]
 
-    def _together(self, drawn: Sequence[Mend]) -> Together:
+    def _interactions(self, drawn: Sequence[Correction]) -> Interactions:
         sizes = tuple(block.size for block in self.blocks)
-        return Together(sizes, self.columns, self.cells, tuple(columns for columns, _ in drawn))
+        return Interactions(sizes, self.columns, self.cells, tuple(columns for columns, _ in drawn))
 
     def _group(self, choices: Sequence[Columns]) -> Group:
         """Some choices of columns, and how many cells they have together."""
@@ -223,11 +223,11 @@ class Mending(Fit[list[Mend]]):
         first = len(self.model.terms)
         return [tuple(first + i for i in columns) for columns in choices]
 
-    def _terms(self, drawn: Sequence[Mend]) -> tuple[IntArray, IntArray, IntArray]:
+    def _terms(self, drawn: Sequence[Correction]) -> tuple[IntArray, IntArray, IntArray]:
         """Where the scores of each term are looked up, all scores end to end, and the intercept."""
         tables = [*(term.scores for term in self.model.terms), *(table for _, table in drawn)]
-        own = [(i,) for i in range(len(self.model.terms))]
-        places = [*own, *self._places([columns for columns, _ in drawn])]
+        single = [(i,) for i in range(len(self.model.terms))]
+        places = [*single, *self._places([columns for columns, _ in drawn])]
         by_label = np.ascontiguousarray(np.concatenate(tables).T)
         return _lines(places, [len(table) for table in tables]), by_label, self.model.intercept
 
@@ -235,7 +235,7 @@ class Mending(Fit[list[Mend]]):
     def _label(self) -> str:
         label = self.model.schema.label
         if label is None:
-            raise PlanError("a model without a label has nothing to mend.")
+            raise PlanError("a model without a label has nothing to correct.")
         return label.name
 
     @property
@@ -252,6 +252,7 @@ def _lines(places: Sequence[Columns], sizes: Sequence[int]) -> IntArray:
     """Terms or tables as :mod:`~bocage.private.objective.margins` has them, their cells end to end."""
     wide, starts = max(map(len, places)), accumulate(sizes[:-1], initial=0)
     lines = [
-        (*[-1] * (wide - len(own)), *own, start) for own, start in zip(places, starts, strict=True)
+        (*[-1] * (wide - len(columns)), *columns, start)
+        for columns, start in zip(places, starts, strict=True)
     ]
     return np.array(lines, np.int64)

@@ -133,11 +133,11 @@ class AdditiveFit(Fit[Fitted]):
     def run(
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
     ) -> Fitted:
-        from bocage.private.objective.rounding import Problem, rounded_minimum  # noqa: PLC0415 - a compiler
-        from bocage.private.term_rows import CellRows  # noqa: PLC0415 - likewise
+        from bocage.private.objective.residuals import FitRows  # noqa: PLC0415 - a compiler
+        from bocage.private.objective.rounding import Problem, rounded_minimum  # noqa: PLC0415 - likewise
 
         design, calibration = self.design(terms.schema), self.calibration(terms)
-        rows = CellRows(read, design, terms.schema)
+        rows = FitRows(read, design, terms.schema)
         prior = np.rint(np.array(self.prior) * calibration.kept).astype(np.int64)
         problem = Problem(rows, design, calibration, prior, noise.perturb(calibration.bodies))
         entries = rounded_minimum(problem).astype(np.int64)

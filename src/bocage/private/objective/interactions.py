@@ -1,4 +1,4 @@
-"""Which columns a table that mends a model may have, and how likely they are: public, or released before."""
+"""Which columns a correction of a model may look at together, and how likely: public, or released before."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Columns = tuple[int, ...]  # places of blocks, in their order
 
 
 @dataclass(frozen=True)
-class Together:
+class Interactions:
     """All choices of a few columns, and those of a table that was drawn before with one more.
 
     All numbers of columns are equally likely, and all choices of so many; that a table grows from another is one case
@@ -44,32 +44,32 @@ class Together:
     def choices(self) -> tuple[Columns, ...]:
         """Those that begin alike are neighbors."""
         every = range(len(self.sizes))
-        free = (one for count in range(1, self.most + 1) for one in combinations(every, count))
-        return (*(one for one in free if self.size(one) <= self.cells), *self._grown)
+        free = (columns for n in range(1, self.most + 1) for columns in combinations(every, n))
+        return (*(columns for columns in free if self.size(columns) <= self.cells), *self._grown)
 
     @cached_property
     def _grown(self) -> list[Columns]:
-        found = {
+        larger = {
             tuple(sorted((*columns, i)))
             for columns in self.drawn
             for i in range(len(self.sizes))
             if len(columns) >= self.most and i not in columns
         }
-        return sorted(one for one in found if self.size(one) <= self.cells)
+        return sorted(columns for columns in larger if self.size(columns) <= self.cells)
 
     @cached_property
     def out_of(self) -> list[int]:
         """One over the prior of each choice."""
-        kinds = [min(len(one), self.most + 1) for one in self.choices]
+        kinds = [min(len(columns), self.most + 1) for columns in self.choices]
         often = Counter(kinds)
         return [len(often) * often[kind] for kind in kinds]
 
     def groups(self) -> Iterator[tuple[Columns, ...]]:
         """The choices, in parts that can be counted together."""
         first, cells = 0, 0
-        for place, one in enumerate(self.choices):
-            if cells and cells + self.size(one) > GROUP:
-                yield self.choices[first:place]
-                first, cells = place, 0
-            cells += self.size(one)
+        for at, columns in enumerate(self.choices):
+            if cells and cells + self.size(columns) > GROUP:
+                yield self.choices[first:at]
+                first, cells = at, 0
+            cells += self.size(columns)
         yield self.choices[first:]

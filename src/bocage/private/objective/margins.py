@@ -1,32 +1,39 @@
-"""What would make a row right: compiled loops of the tables that mend an additive model.
+"""How far rows are from being predicted right or wrong: compiled loops of the corrections of an additive model.
 
-A table may raise one label by one of a few public steps. A row that the model gets wrong is mended by raising its
-own label by enough, and by nothing else; one that it gets right stays so unless another label is raised by
-too much. So all that matters about a row is a small number, its *verdict*. With S steps and K labels, of label y:
+A correction may raise one label by one of a few public steps. A row that the model gets wrong is corrected by raising
+its own label by enough, and by nothing else; one that it gets right stays so unless another label is raised by
+too much. So all that matters about a row is a small number, its *margin*. With S steps and K labels, of label y:
 
-- wrong: which step is the first that mends it, or S if none does;
+- wrong: which step is the first that corrects it, or S if none does;
 - right: S + 1, plus for each other label how many of its steps the row would bear, as digits to the base S + 1.
 
-Verdicts of the next label begin where those of y end. Scores are whole numbers, and of equal ones the first
+Margins of the next label begin where those of y end. Scores are whole numbers, and of equal ones the first
 label is predicted: nothing here is rounded.
 """
 
 # ruff: noqa: PLR0917 - compiled loops take arrays by position, and no objects
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bocage.engine.codes.counting import workers
 from bocage.engine.codes.kernels import compiled
+from bocage.private.term_rows import CellRows, Chunk, on_all_cores
 
+Margins = NDArray[np.uint8]  # of the rows of a chunk
+MarginsOf = Callable[[Chunk], Margins]
+Group = tuple[NDArray[np.int64], int]  # lines of blocks as `margins` has them, and their cells
+Floats = NDArray[np.float64]
 _STRIP = 2048
 
 
-def mended(labels: int, steps: int) -> NDArray[np.float64]:
-    """1 where a row of a verdict is right under a change, else 0.
+def corrected(labels: int, steps: int) -> NDArray[np.float64]:
+    """1 where a row of a margin is right under a change, else 0.
 
     The changes are none at all, then each label with each step.
     """
@@ -46,18 +53,18 @@ def mended(labels: int, steps: int) -> NDArray[np.float64]:
 
 
 @compiled
-def _front(cells: Any, start: Any, line: Any, sizes: Any, found: Any) -> Any:
-    """Put the cells of all columns of a block but the last into `found`; False if there are none."""
-    known = False
+def _front(cells: Any, start: Any, line: Any, sizes: Any, front: Any) -> Any:
+    """Put the cells of all columns of a block but the last into `front`; False if there are none."""
+    begun = False
     for c in line[:-2]:
-        if c >= 0 and not known:
-            known = True
-            for i in range(len(found)):
-                found[i] = cells[c, start + i]
+        if c >= 0 and not begun:
+            begun = True
+            for i in range(len(front)):
+                front[i] = cells[c, start + i]
         elif c >= 0:
-            for i in range(len(found)):
-                found[i] = found[i] * sizes[c] + cells[c, start + i]
-    return known
+            for i in range(len(front)):
+                front[i] = front[i] * sizes[c] + cells[c, start + i]
+    return begun
 
 
 @compiled
@@ -65,25 +72,25 @@ def _add_up(cells: Any, start: Any, sizes: Any, terms: Any, tables: Any, scores:
     """Add to the scores, a line for each label, those of the rows from `start` on in all terms."""
     front = np.empty(scores.shape[1], np.int32)
     for t in range(len(terms)):
-        last, place = terms[t, -2:]
+        last, begin = terms[t, -2:]
         several = _front(cells, start, terms[t], sizes, front)
         for label in range(len(scores)):
             line = scores[label]
             if not several:
                 for i in range(len(line)):
-                    line[i] += tables[label, place + cells[last, start + i]]
+                    line[i] += tables[label, begin + cells[last, start + i]]
             else:
                 for i in range(len(line)):
                     line[i] += tables[
-                        label, place + front[i] * sizes[last] + cells[last, start + i]
+                        label, begin + front[i] * sizes[last] + cells[last, start + i]
                     ]
 
 
 @compiled
-def judge(
-    cells: Any, labels: Any, sizes: Any, terms: Any, tables: Any, intercept: Any, steps: Any, found: Any,
+def find_margins(
+    cells: Any, labels: Any, sizes: Any, terms: Any, tables: Any, intercept: Any, steps: Any, margins: Any,
 ) -> None:  # fmt: skip
-    """The verdict of each row.
+    """The margin of each row.
 
     A line of `terms` has lines of `cells`, after as many times -1 as there is room left, and where its scores begin in
     each line of `tables`, which there is one of for each label. `sizes` has the number of cells of each line.
@@ -96,10 +103,10 @@ def judge(
             scores[label] = intercept[label]
         _add_up(cells, start, sizes, terms, tables, scores)
         for i in range(size):
-            own, worst, borne, digit = np.int64(labels[start + i]), np.int64(2**62), 0, 1
+            true, worst, borne, digit = np.int64(labels[start + i]), np.int64(2**62), 0, 1
             for label in range(classes):
-                if label != own:
-                    lead = scores[own, i] - scores[label, i] - (label < own)
+                if label != true:
+                    lead = scores[true, i] - scores[label, i] - (label < true)
                     worst = min(worst, lead)
                     for step in steps:
                         borne += digit * (lead >= step)
@@ -108,19 +115,19 @@ def judge(
                 borne = -base
                 for step in steps:
                     borne += worst + step < 0
-            found[start + i] = own * (base + digit) + base + borne
+            margins[start + i] = true * (base + digit) + base + borne
 
 
 @compiled
-def count_verdicts(
-    cells: Any, verdicts: Any, sizes: Any, blocks: Any, width: Any, counts: Any
+def count_margins(
+    cells: Any, margins: Any, sizes: Any, blocks: Any, width: Any, counts: Any
 ) -> None:
     """Add each row to the counters of its cell of every block; a line of `blocks` is as one of `terms`.
 
     Rows take turns with four sets of counters: neighbors are often alike, and adding to what was
     just written waits for it. Blocks that begin with the same columns should be neighbors.
     """
-    rows, fours = len(verdicts), len(verdicts) // 4 * 4
+    rows, fours = len(margins), len(margins) // 4 * 4
     keys = np.empty((len(cells), rows), np.uint16)  # of the last column of a block
     known = np.zeros(len(cells), np.bool_)
     front, step = np.zeros(rows, np.uint16), 0
@@ -134,7 +141,7 @@ def count_verdicts(
         if not known[last]:
             known[last] = True
             for i in range(rows):
-                keys[last, i] = cells[last, i] * width + verdicts[i]
+                keys[last, i] = cells[last, i] * width + margins[i]
         if b == 0 or step != sizes[last] * width or (blocks[b, :-2] != blocks[b - 1, :-2]).any():
             step, front[:] = sizes[last] * width, 0
             _front(cells, 0, blocks[b], sizes, front)
@@ -155,14 +162,64 @@ def count_verdicts(
 
 
 @compiled
-def right_rows(counts: Any, every: Any, found: Any) -> None:
-    """Add to `found` how many rows of each cell are right under each change, by their verdicts.
+def right_rows(counts: Any, corrected: Any, right: Any) -> None:
+    """Add to `right` how many rows of each cell are right under each change, by their margins.
 
-    `every` is what `mended` gives. Most counts are 0, so that this is quicker than a product of matrices.
+    `corrected` is what the function of that name gives. Most counts are 0, so that this is quicker than a product of matrices.
     """
     for cell in range(len(counts)):
-        for verdict in range(len(every)):
-            count = counts[cell, verdict]
+        for margin in range(len(corrected)):
+            count = counts[cell, margin]
             if count:
-                for change in range(every.shape[1]):
-                    found[cell, change] += count * every[verdict, change]
+                for change in range(corrected.shape[1]):
+                    right[cell, change] += count * corrected[margin, change]
+
+
+class MarginRows(CellRows):
+    """The rows of a model that is corrected, and what a pass over them counts."""
+
+    def margins(
+        self,
+        terms: NDArray[np.int64],
+        tables: NDArray[np.int64],
+        intercept: NDArray[np.int64],
+        steps: NDArray[np.int64],
+    ) -> MarginsOf:
+        """What finds the margins of the rows of a chunk; see above."""
+
+        def margins_of(chunk: Chunk) -> Margins:
+            margins = np.empty(len(chunk[1]), np.uint8)
+            find_margins(*chunk, self._sizes, terms, tables, intercept, steps, margins)
+            return margins
+
+        return margins_of
+
+    def right(
+        self, margins_of: MarginsOf, groups: Sequence[Group], corrected: Floats
+    ) -> Iterator[Floats]:
+        """For each group of blocks, how many rows of each of its cells are right under each change.
+
+        `corrected` is what the function of that name gives. All cores share the groups if there are
+        many and rows are in memory, else the chunks, whose margins are found where they are counted:
+        a table may change between two scans.
+        """
+
+        def with_margins(chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Margins]]:
+            return ((chunk, margins_of(chunk)) for chunk in chunks)
+
+        def work(task: tuple[Group, Iterable[tuple[Chunk, Margins]]]) -> Floats:
+            (blocks, cells), parts = task
+            counts = np.zeros(cells * len(corrected), np.int32)
+            for chunk, margins in parts:
+                count_margins(chunk[0], margins, self._sizes, blocks, len(corrected), counts)
+            right = np.zeros((cells, corrected.shape[1]))
+            right_rows(counts.reshape(cells, -1), corrected, right)
+            return right
+
+        if self._kept is not None and len(groups) > workers():
+            every_row = list(with_margins(self._kept))
+            yield from on_all_cores(work, ((group, every_row) for group in groups))
+            return
+        for group in groups:
+            tasks = ((group, with_margins([chunk])) for chunk in self.chunks())
+            yield sum(self._each(work, tasks), np.zeros((group[1], corrected.shape[1])))

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bocage.private.objective.residuals import UNIT_BITS
-from bocage.private.term_rows import CellRows
+from bocage.private.objective.residuals import UNIT_BITS, FitRows
 from bocage.private.terms import PENALTY_BITS, Calibration, Design
 
 Floats = NDArray[np.float64]
@@ -32,7 +31,7 @@ class Descent:
 
     def __init__(
         self,
-        rows: CellRows,
+        rows: FitRows,
         design: Design,
         calibration: Calibration,
         prior: Floats,

@@ -1,4 +1,4 @@
-"""Compiled loops of the additive fit: sums of residuals in fixed point, and curvature.
+"""Passes of the additive fit over its rows: sums of residuals in fixed point, and curvature.
 
 A row's score is the sum of one entry of each table, and its residual for a label is the probability
 that the scores give to it, minus one if it is the row's own. Residuals are added as integers of
@@ -25,11 +25,17 @@ from math import factorial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bocage.engine.codes.counting import workers
 from bocage.engine.codes.kernels import compiled
+from bocage.private.term_rows import CellRows, Chunk, on_all_cores
 
-UNIT_BITS = 46
-CHUNK = 2**15  # rows; sums of so many units fit an integer of 64 bits
+Floats = NDArray[np.float64]
+Parameters = tuple[Floats, Floats]  # of an intercept, and of fine tables
+
+UNIT_BITS = 46  # sums of as many units as a chunk has rows fit an integer of 64 bits
+_SPLIT = 24  # bits
 _STRIP = 2048
 _UNIT = 2.0**UNIT_BITS
 _LOG2_E = 1.4426950408889634
@@ -43,13 +49,6 @@ _SMALLEST = -700.0
 def row_error(columns: int) -> Fraction:
     """How far one residual of one row can be from the true one, rounding included."""
     return Fraction(1, 2 ** (UNIT_BITS + 1)) + Fraction(columns + 18, 2**53)
-
-
-@compiled
-def look_up(codes: Any, table: Any, size: Any, cells: Any) -> None:
-    """Make cells of fewer columns cells of one more: each column is a digit."""
-    for i in range(len(codes)):
-        cells[i] = cells[i] * size + table[codes[i]]
 
 
 @compiled
@@ -183,3 +182,79 @@ def add_curved(
             for c in range(columns):
                 for i in range(stop - start):
                     sums[shift + cells[b, start + i], c] += t[c, i]
+
+
+class FitRows(CellRows):
+    """The rows of an additive fit, and what a pass over them adds up."""
+
+    def residuals(self, tables: Floats, prior: Floats) -> tuple[NDArray[Any], int]:
+        """Exact sums of the rounded residuals, as Python integers, and the number of rows seen."""
+        design = self._design
+        shape = (design.fine, design.columns)
+        high, low = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+
+        def work(chunk: Chunk) -> tuple[NDArray[np.int64], int]:
+            sums = np.zeros(shape, np.int64)
+            add_residuals(*chunk, design.offsets, tables, prior, design.reference, sums)
+            return sums, len(chunk[1])
+
+        rows = 0
+        for sums, seen in self._each(work, self.chunks()):
+            high += sums >> _SPLIT
+            low += sums & ((1 << _SPLIT) - 1)
+            rows += seen
+        return high.astype(object) * (1 << _SPLIT) + low.astype(object), rows
+
+    def curvature(
+        self, tables: Floats, prior: Floats, which: list[tuple[int, int]], sample: int
+    ) -> Floats:
+        """About the second derivatives of the loss, a matrix of fine cells for each pair of columns.
+
+        From about `sample` rows, evenly spread over the table, which may be sorted: it only steers
+        the search.
+        """
+        design = self._design
+        pairs = np.array(which, np.int64)
+        stride = max(-(-self.rows // sample), 1)
+        passed, parts = 0, [np.zeros((len(design.blocks), 0), np.uint8)]
+        for cells, _ in self.chunks():
+            parts.append(np.ascontiguousarray(cells[:, -passed % stride :: stride]))
+            passed += cells.shape[1]
+        taken = np.concatenate(parts, axis=1)
+
+        def work(part: NDArray[Any]) -> Floats:
+            sums = np.zeros((len(which), design.fine, design.fine))
+            add_curvature(
+                np.ascontiguousarray(part),
+                design.offsets,
+                tables,
+                prior,
+                design.reference,
+                pairs,
+                sums,
+            )
+            return sums
+
+        whole = np.zeros((len(which), design.fine, design.fine))
+        for sums in on_all_cores(work, iter(np.array_split(taken, workers(), axis=1))):
+            whole += sums
+        whole += np.tril(whole, -1).transpose(0, 2, 1)
+        whole *= self.rows / max(taken.shape[1], 1)
+        return whole
+
+    def curved(self, at: Parameters, direction: Parameters) -> Floats:
+        """About the second derivatives of the loss times a direction, from all rows."""
+        design = self._design
+        tables, turns = np.ascontiguousarray(at[1]), np.ascontiguousarray(direction[1])
+
+        def work(chunk: Chunk) -> Floats:
+            sums = np.zeros((design.fine, design.columns))
+            add_curved(
+                chunk[0], design.offsets, tables, at[0], turns, direction[0], design.reference, sums
+            )
+            return sums
+
+        whole = np.zeros((design.fine, design.columns))
+        for sums in self._each(work, self.chunks()):
+            whole += sums
+        return whole

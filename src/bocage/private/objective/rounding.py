@@ -46,8 +46,7 @@ from bocage.mechanisms import Perturbation
 from bocage.private.objective.exact_residuals import PRECISE_BITS, precise_error, precise_residuals
 from bocage.private.objective.fit import GRID_BITS
 from bocage.private.objective.minimizer import STEPS, STEPS_FEW_LABELS, Descent, to_float
-from bocage.private.objective.residuals import UNIT_BITS, row_error
-from bocage.private.term_rows import CellRows
+from bocage.private.objective.residuals import UNIT_BITS, FitRows, row_error
 from bocage.private.terms import PENALTY_BITS, Calibration, Design
 
 _SIGNIFICANT = 52  # bits that partial sums of scores may need
@@ -65,7 +64,7 @@ Integers = NDArray[Any]  # Python integers
 class Problem:
     """What is minimized: the loss of the rows, penalties, noise. `prior` counts 2**-GRID_BITS."""
 
-    rows: CellRows
+    rows: FitRows
     design: Design
     calibration: Calibration
     prior: NDArray[np.int64]

@@ -92,12 +92,12 @@ class BestModel(Fit[int]):
             cells: dict[Any, NDArray[np.int64]] = {}
             for i, model in enumerate(self.models):
                 if isinstance(model, AdditiveModel):
-                    found = _added(model, codes, cells)
+                    predicted = _added(model, codes, cells)
                 else:
-                    found = model.predict_codes(codes)
-                right = int((found == codes[self.label]).sum())
+                    predicted = model.predict_codes(codes)
+                right = int((predicted == codes[self.label]).sum())
                 forgiven = (self.forgiven or none)[i]
-                scores[i] += unit * right + forgiven * (len(found) - right)
+                scores[i] += unit * right + forgiven * (len(predicted) - right)
         contest = Contest(scores, terms.rate(unit, self.epsilon))
         return int(noise.select([contest], Selection.PERMUTE_AND_FLIP)[0])
 

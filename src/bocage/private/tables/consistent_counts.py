@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bocage.errors import PlanError
-from bocage.mechanisms import Agreeing, Noise, Perturbation, deviations
+from bocage.mechanisms import ConsistentTables, Noise, Perturbation, deviations
 from bocage.plan import OUTSIDE, Cells, Tally
 from bocage.plan.cells import targets_of
 from bocage.private.noise_shares import groups_of
@@ -40,7 +40,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class AgreeingCounts(Ensemble):
+class ConsistentCounts(Ensemble):
     """The label counts of every cell of several routers, less noisy than those of an ensemble.
 
     Privacy
@@ -76,13 +76,17 @@ class AgreeingCounts(Ensemble):
         """The cells of each table, with that of the rows which its router leaves outside, if any."""
         return [router.count + leaves_rows_outside(router) for router in self.routers]
 
+    def spread(self, terms: Terms) -> Spread:
+        """How far the noise reaches. Public: it costs nothing."""
+        return spread(self.sizes, self.epsilon.fraction / terms.steps)
+
     def rehearse(self, terms: Terms, noise: Noise) -> None:
         noise.perturb(bodies([2], self.epsilon.fraction / terms.steps))
 
     def uses(self, terms: Terms) -> Sequence[Used]:
         """Each group of tables has noise of its own, and there a record costs what its rate is."""
         each = bodies(self.sizes, self.epsilon.fraction / terms.steps)
-        return [Used("noise on tables that agree", tuple(one.rate * terms.steps for one in each))]
+        return [Used("noise on tables that agree", tuple(body.rate * terms.steps for body in each))]
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[IntArray]:
         """For each router noisy counts of shape (cells, labels)."""
@@ -90,12 +94,12 @@ class AgreeingCounts(Ensemble):
         each = bodies(sizes, self.epsilon.fraction / terms.steps)
         drawn = rounded(noise.perturb(each * labels))
         order = [i for group in groups_of(sizes) for i in group]
-        found: list[IntArray] = [np.empty(0, np.int64)] * len(sizes)
+        noisy: list[IntArray] = [np.empty(0, np.int64)] * len(sizes)
         exact = self.by_router(tally.totals)
         for at, i in enumerate(order):
             own = np.concatenate(drawn[at :: len(sizes)], axis=1)
-            found[i] = exact[i] + own[: len(exact[i])]
-        return found
+            noisy[i] = exact[i] + own[: len(exact[i])]
+        return noisy
 
 
 def leaves_rows_outside(router: Cells) -> bool:
@@ -103,12 +107,12 @@ def leaves_rows_outside(router: Cells) -> bool:
     return any(target == OUTSIDE for node in router.nodes for target in targets_of(node))
 
 
-def bodies(sizes: Sequence[int], rate: Fraction) -> list[Agreeing]:
+def bodies(sizes: Sequence[int], rate: Fraction) -> list[ConsistentTables]:
     """The noise of one label: each group of tables has a share of the rate for each of its tables."""
     groups = groups_of(sizes)
     shares = [rate * len(group) / len(sizes) for group in groups]
     return [
-        Agreeing(share, tuple(sizes[i] for i in group))
+        ConsistentTables(share, tuple(sizes[i] for i in group))
         for group, share in zip(groups, shares, strict=True)
     ]
 
@@ -117,7 +121,7 @@ def spread(sizes: Sequence[int], rate: Fraction) -> Spread:
     """How far the noise of tables of these sizes reaches."""
     cells, groups = [0.0] * len(sizes), []
     for group, body in zip(groups_of(sizes), bodies(sizes, rate), strict=True):
-        total, *own = deviations(Agreeing(body.rate, (1, *body.sizes)))
+        total, *own = deviations(ConsistentTables(body.rate, (1, *body.sizes)))
         groups.append((tuple(group), total**2 + ROUNDING * min(body.sizes)))
         for i, deviation in zip(group, own, strict=True):
             cells[i] = deviation**2 * sizes[i] / max(sizes[i] - 1, 1) + ROUNDING

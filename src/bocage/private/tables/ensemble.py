@@ -13,12 +13,13 @@ from bocage.errors import PlanError
 from bocage.mechanisms import Noise
 from bocage.plan import Cells, Question, Tally
 from bocage.private.answer import Answer
-from bocage.private.query import LAPLACE, IntArray, Place, Query, Terms, laplace_answer
+from bocage.private.query import LAPLACE, IntArray, Place, StorableQuery, Terms, laplace_answer
 from bocage.private.transcript import Used
+from bocage.schema import Schema
 
 
 @dataclass(frozen=True)
-class Ensemble(Query):
+class Ensemble(StorableQuery[list[IntArray]]):
     """The label counts of every cell of several routers: the leaf vectors of several trees.
 
     Without a label, the rows of each cell are counted.
@@ -39,10 +40,7 @@ class Ensemble(Query):
         return f"{self.label or 'row'} counts of {many} partition{'s' if many > 1 else ''}"
 
     def describe(self) -> dict[str, Any]:
-        routers = [
-            [[type(node).__name__, *vars(node).values()] for node in router.nodes]
-            for router in self.routers
-        ]
+        routers = [router.to_json() for router in self.routers]
         facts = {"label": self.label, "epsilon": str(self.epsilon)}
         return {"ask": "ensemble", "routers": routers, **facts}
 
@@ -55,6 +53,9 @@ class Ensemble(Query):
         if not self.routers:
             raise PlanError("an ensemble counts the cells of a router at least.")
         super().check(terms, place)
+
+    def at_once(self, schema: Schema, place: Place) -> int:
+        return place.cells.count
 
     def questions(self, place: Place) -> list[Question]:
         return [Question(router, place.where, self.label) for router in self.routers]
@@ -76,10 +77,8 @@ class Ensemble(Query):
         """The counts of all cells, by the router that they are of."""
         return np.split(counts, np.cumsum([router.count for router in self.routers])[:-1])
 
-    @staticmethod
-    def to_bytes(counts: Sequence[IntArray]) -> bytes:
-        """Released counts as they are kept."""
-        return np.concatenate(counts).astype("<i8").tobytes()
+    def to_bytes(self, drawn: list[IntArray]) -> bytes:
+        return np.concatenate(drawn).astype("<i8").tobytes()
 
     def from_bytes(self, body: bytes) -> list[IntArray]:
         cells = sum(router.count for router in self.routers)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Noise
 from bocage.plan import Question, Tally
 from bocage.private.answer import Answer
-from bocage.private.query import LAPLACE, IntArray, Place, Query, Terms, laplace_answer
+from bocage.private.query import LAPLACE, CellQuery, IntArray, Place, Terms, laplace_answer
 from bocage.private.transcript import Used
 
 
 @dataclass(frozen=True)
-class Histograms(Query):
+class Histograms(CellQuery[list[dict[str, IntArray]]]):
     """For each cell the counts of each of its columns, jointly with the label if one is named.
 
     Privacy
@@ -49,9 +49,15 @@ class Histograms(Query):
         super().check(terms, place)
 
     def uses(self, terms: Terms) -> Sequence[Used]:
-        shares = {many: self.epsilon.split([1] * many) for many in set(map(len, self.columns))}
-        each = {many: tuple(s.fraction for s in own) for many, own in shares.items()}
-        return [Used(LAPLACE, each[len(names)]) for names in self.columns]
+        shares = map(self._shares, range(len(self.columns)))
+        return [Used(LAPLACE, tuple(share.fraction for share in cell)) for cell in shares]
+
+    def only(self, run: slice) -> Self:
+        return replace(super().only(run), columns=self.columns[run])
+
+    def _shares(self, cell: int) -> list[Epsilon]:
+        """Of each histogram of a cell."""
+        return self.epsilons(len(self.columns))[cell].split([1] * len(self.columns[cell]))
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[dict[str, IntArray]]:
         """For each cell and each of its columns noisy counts of shape (codes, labels)."""
@@ -62,9 +68,8 @@ class Histograms(Query):
     def _cell(
         self, cell: int, names: Sequence[str], tally: Tally, terms: Terms, noise: Noise
     ) -> dict[str, IntArray]:
-        shares = self.epsilon.split([1] * len(names))
         noisy = {}
-        for name, share in zip(names, shares, strict=True):
+        for name, share in zip(names, self._shares(cell), strict=True):
             exact = tally.columns[name][cell]
             drawn = noise.laplace(terms.scale(1, share), exact.size)
             noisy[name] = exact + drawn.reshape(exact.shape)

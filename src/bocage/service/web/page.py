@@ -19,10 +19,10 @@ from bocage._version import __version__
 from bocage.errors import AccessDenied, BocageError, NotFound, RequestInvalid
 from bocage.private.answer import figure
 from bocage.schema import Schema
-from bocage.service import problems
-from bocage.service.limits import Limited
-from bocage.service.service import Service
-from bocage.service.sessions import Session, session_cookie
+from bocage.service.core import errors
+from bocage.service.core.limits import Limited
+from bocage.service.core.service import Service
+from bocage.service.core.sessions import Session, session_cookie
 from bocage.service.web import charts
 
 POLICY = (
@@ -50,7 +50,7 @@ class PageRoute(APIRoute):
                 back = request.url.path if request.method == "GET" else "/"  # a form is not resent
                 return RedirectResponse(f"/login?next={quote(back)}", 303)
             except RequestValidationError as error:
-                fields = sorted({str(one["loc"][-1]) for one in error.errors()})
+                fields = sorted({str(problem["loc"][-1]) for problem in error.errors()})
                 refused = RequestInvalid(f"the form lacks or misstates {', '.join(fields)}.")
                 return await error_page(request, refused)
             except BocageError as error:
@@ -80,11 +80,11 @@ async def session_of(request: Request) -> Session | None:
     """Who is logged in, if anybody."""
     token = session_cookie(request.scope)
     service: Service = request.app.state.service
-    found: Session | None = getattr(request.state, "session", None)
-    if found is None and token is not None:
-        found = await to_thread.run_sync(service.sessions.find, token)
-        request.state.session = found
-    return found
+    session: Session | None = getattr(request.state, "session", None)
+    if session is None and token is not None:
+        session = await to_thread.run_sync(service.sessions.find, token)
+        request.state.session = session
+    return session
 
 
 async def _analyst(request: Request) -> str:
@@ -147,17 +147,17 @@ async def render(
 ) -> HTMLResponse:
     """A page with the frame around it and the policy that lets in nothing from elsewhere."""
     session = await session_of(request)
-    known = {"session": session, "path": request.url.path, **context}
-    text = await to_thread.run_sync(lambda: _environment().get_template(template).render(known))
+    shown = {"session": session, "path": request.url.path, **context}
+    text = await to_thread.run_sync(lambda: _environment().get_template(template).render(shown))
     return HTMLResponse(text, status, {"content-security-policy": POLICY})
 
 
 async def error_page(request: Request, error: BocageError, status: int | None = None) -> Response:
     """What went wrong, as a page; with the status of its kind, or a given one."""
-    body, kind = problems.body_of(error), problems.status_of(error)
+    body, kind = errors.body_of(error), errors.status_of(error)
     heading = "Not here" if isinstance(error, NotFound) else "This was refused"
     if body.hint.startswith("GET "):  # of use to programs only
         body = body.model_copy(update={"hint": "Go back, mend it and send it again."})
     page = await render(request, "error.html", status or kind, heading=heading, error=body)
-    page.headers.update(problems.headers_of(error))
+    page.headers.update(errors.headers_of(error))
     return page

@@ -19,6 +19,7 @@ from bocage.private.joint.ordinal import sampler as module
 from bocage.private.joint.ordinal.family import climbs
 from bocage.private.joint.ordinal.sampler import DrawnLadders
 from bocage.private.query import Terms
+from private.fits import one_of
 from private.joint.scorecard.test_sampler import (
     BLOCKS,
     CELLS,
@@ -147,7 +148,7 @@ def test_a_tree_a_ladder_or_points_are_drawn_as_one_of_all(favor):
     records, noise = some(2, 3, 9), Listening()
     paths = level_of(records, noise=noise).paths(Epsilon.of(1))
     others = [Ladders(BLOCKS, 1, 1, 64), Systems(BLOCKS, 1)]
-    paths.one_of([Candidate("a"), Candidate("b")], "label", 1, 2, others, favor=favor)
+    one_of(paths, [Candidate("a"), Candidate("b")], 1, 2, others, favor=favor)
     ((walk, rate, total),) = noise.proposals
     every = list(every_walk(walk))
     for kind, share in ((Drawn, 2**favor), (Ladder, 1), (Sheet, 1)):
@@ -156,7 +157,7 @@ def test_a_tree_a_ladder_or_points_are_drawn_as_one_of_all(favor):
     for walked, chance in every:
         weight = log(Fraction(*walked.odds)) + float(rate) * walked.score
         assert chance == pytest.approx(weight - total, abs=1e-9)
-    assert [str(left) for left in paths.remaining()] == ["0"]
+    assert [str(left) for left in paths.purses()] == ["0"]
 
 
 def test_what_cannot_be_drawn_is_refused_before_a_charge(monkeypatch):
@@ -165,9 +166,9 @@ def test_what_cannot_be_drawn_is_refused_before_a_charge(monkeypatch):
     def draw(ladders, labels=2, place=lambda paths: paths):
         paths = place(level_of(some(labels, 1, 20), labels).paths(Epsilon.of(1)))
         try:
-            paths.one_of([Candidate("a")], "label", 1, 2, [ladders])
+            one_of(paths, [Candidate("a")], 1, 2, [ladders])
         finally:
-            assert [str(left) for left in paths.remaining()] == ["1"]
+            assert [str(left) for left in paths.purses()] == ["1"]
 
     for ladders, words in (
         (Ladders(twice, 1, 1, 64), "each once"),
@@ -183,12 +184,15 @@ def test_what_cannot_be_drawn_is_refused_before_a_charge(monkeypatch):
     with pytest.raises(PlanError, match="2 to 1024 labels, not 1"):
         draw(Ladders(BLOCKS, 1, 1, 64), labels=1)
     with pytest.raises(PlanError, match="before it is split"):
-        draw(Ladders(BLOCKS, 1, 1, 64), place=lambda all_: all_.split([("a", None)]).part([0])[0])
+        draw(
+            Ladders(BLOCKS, 1, 1, 64),
+            place=lambda all_: all_.split([("a", None)]).group({"a": [0]})["a"],
+        )
     paths = level_of(some(2, 1, 20)).paths(Epsilon.of(1))
     for favor in (-1, 513):
         with pytest.raises(PlanError, match="favored by 0 to 512"):
-            paths.one_of([Candidate("a")], "label", 1, 2, [Ladders(BLOCKS, 1, 1, 64)], favor=favor)
-    assert [str(left) for left in paths.remaining()] == ["1"]
+            one_of(paths, [Candidate("a")], 1, 2, [Ladders(BLOCKS, 1, 1, 64)], favor=favor)
+    assert [str(left) for left in paths.purses()] == ["1"]
     for name in ("MOST_FRAMES", "MOST_SYSTEMS"):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, 1)

@@ -20,6 +20,7 @@ from bocage.private import Block, Candidate, Sheet, Systems
 from bocage.private.executor import LiveExecutor
 from bocage.private.joint.mixture import OneOf
 from bocage.private.joint.scorecard import sampler as module
+from bocage.private.joint.scorecard.counts import ScoredCounts
 from bocage.private.joint.scorecard.patterns import MOST, patterns_of
 from bocage.private.joint.scorecard.sampler import DrawnPoints
 from bocage.private.joint.scorecard.space import Visited
@@ -28,7 +29,8 @@ from bocage.private.joint.tree.space import Drawn
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.schema import Categorical, Numeric, Schema
-from privacy.test_mending_loss import columns_of
+from privacy.test_boosting_loss import columns_of
+from private.fits import one_of
 from private.joint.tree.test_sampler import every_walk
 from private.noises import SilentNoise
 
@@ -86,7 +88,7 @@ def draw(records, labels=2, *, most=3, rich=False, epsilon="1", adjacency=Adjace
     """What is drawn by the largest weights, and what was proposed."""
     noise = Listening()
     level = level_of(records, labels, adjacency, noise)
-    drawn = level.points(Systems(BLOCKS, most, rich), "label", Epsilon.of(epsilon))
+    drawn = level.fit(DrawnPoints("label", Epsilon.of(epsilon), Systems(BLOCKS, most, rich)))
     return drawn, noise.proposals[0]
 
 
@@ -206,7 +208,7 @@ def test_one_record_more_costs_epsilon_and_no_more(labels, adjacency):
 def either_of(records, labels=2, epsilon="1"):
     noise, epsilon = Listening(), Epsilon.of(epsilon)
     paths = level_of(records, labels, noise=noise).paths(epsilon)
-    drawn = paths.one_of([Candidate("a"), Candidate("b")], "label", 1, 2, [Systems(BLOCKS, 2)])
+    drawn = one_of(paths, [Candidate("a"), Candidate("b")], 1, 2, [Systems(BLOCKS, 2)])
     return drawn, noise.proposals[0]
 
 
@@ -232,26 +234,26 @@ def test_what_only_a_tree_can_say_is_said_by_a_tree_and_a_sum_by_points():
     trees = [Candidate("a"), Candidate("b")]
     for records, kind in ((xor, Drawn), ([(a, b, n, int(a + b + n // 2 >= 3)) for a, b, n, _ in kinds(1)] * 20, Sheet)):  # fmt: skip
         paths = level_of(records, noise=Listening()).paths(Epsilon.of(1))
-        drawn = paths.one_of(trees, "label", 2, 8, [Systems(BLOCKS, 3)])
+        drawn = one_of(paths, trees, 2, 8, [Systems(BLOCKS, 3)])
         assert isinstance(drawn, kind)
 
 
 def test_a_tree_or_points_cost_the_path_all_that_it_has_left():
     paths = level_of(some(2, 1, 20)).paths(Epsilon.of("0.5"))
-    paths.one_of([Candidate("a")], "label", 1, 2, [Systems(BLOCKS, 1)])
-    assert [str(left) for left in paths.remaining()] == ["0"]
+    one_of(paths, [Candidate("a")], 1, 2, [Systems(BLOCKS, 1)])
+    assert [str(left) for left in paths.purses()] == ["0"]
 
 
 def test_points_read_all_rows_and_are_refused_where_a_part_of_them_pays():
     paths, level = level_of(some(2, 1, 20)).paths(Epsilon.of(1)), level_of(some(2, 1, 20))
-    here, _ = paths.split([("a", None)]).part([0])
+    here = paths.split([("a", None)]).group({"a": [0]})["a"]
     with pytest.raises(PlanError, match="before it is split"):
-        here.one_of([Candidate("b")], "label", 1, 2, [Systems(BLOCKS, 1)])
-    assert [str(left) for left in here.remaining()] == ["1"]
+        one_of(here, [Candidate("b")], 1, 2, [Systems(BLOCKS, 1)])
+    assert [str(left) for left in here.purses()] == ["1"]
     below = level.split([("a", None)])
     for ask in (
-        lambda: below.points(Systems(BLOCKS, 1), "label", Epsilon.of(1)),
-        lambda: below.scored(Sheet((), 0, (0, 0)), "label", Epsilon.of(1)),
+        lambda: below.fit(DrawnPoints("label", Epsilon.of(1), Systems(BLOCKS, 1))),
+        lambda: below.fit(ScoredCounts(Sheet((), 0, (0, 0)), "label", Epsilon.of(1))),
     ):
         with pytest.raises(PlanError, match="before it is split"):
             ask()
@@ -261,12 +263,12 @@ def test_points_read_all_rows_and_are_refused_where_a_part_of_them_pays():
 def test_rows_are_counted_by_points_and_label():
     records = some(3, 8, 50)
     sheet = Sheet(((BLOCKS[0], (0, 1)), (BLOCKS[2], (2, 0))), 2, (0, 2))
-    counts = level_of(records, 3).scored(sheet, "label", Epsilon.of(1))
+    counts = level_of(records, 3).fit(ScoredCounts(sheet, "label", Epsilon.of(1)))
     expected = np.zeros((4, 3), int)
     for a, _, n, label in records:
         expected[a + 2 * (n < 2), label] += 1
     assert counts.tolist() == expected.tolist()
-    alone = level_of(records, 3).scored(Sheet((), 0, (1, 1)), "label", Epsilon.of(1))
+    alone = level_of(records, 3).fit(ScoredCounts(Sheet((), 0, (1, 1)), "label", Epsilon.of(1)))
     assert alone.tolist() == [expected.sum(axis=0).tolist()]
 
 
@@ -286,7 +288,7 @@ def test_what_cannot_be_drawn_is_refused_before_a_charge(monkeypatch):
         (Systems(BLOCKS, 0), "1 to 3 columns"),
     ):
         with pytest.raises(PlanError, match=words):
-            level.points(systems, "label", one)
+            level.fit(DrawnPoints("label", one, systems))
     for name, value, words in (
         ("MOST_SUM", 3, "add up to 3"),
         ("MOST_SETS", 7, "one of 7 sets"),
@@ -295,9 +297,9 @@ def test_what_cannot_be_drawn_is_refused_before_a_charge(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, value)
             with pytest.raises(PlanError, match=words):
-                level.points(Systems(BLOCKS, 3), "label", one)
+                level.fit(DrawnPoints("label", one, Systems(BLOCKS, 3)))
     with pytest.raises(PlanError, match="points for each cell"):
-        level.scored(Sheet(((BLOCKS[0], (0, 1, 2)),), 1, (0, 1)), "label", one)
+        level.fit(ScoredCounts(Sheet(((BLOCKS[0], (0, 1, 2)),), 1, (0, 1)), "label", one))
     assert level.remaining() == Epsilon.of(10)
 
 

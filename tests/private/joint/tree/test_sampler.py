@@ -261,11 +261,12 @@ def test_every_cell_pays_for_its_own_tree_and_no_more_than_it_has():
         paths = table.reserve(Epsilon.of(2), "test", ()).paths(Epsilon.of(2))
         below = paths.split([("a", None)])
         one, two = Epsilon.of("0.5"), Epsilon.of("1.5")
-        drawn = below.trees([AMONG[1:]] * 3, "c", 1, [1, 1, 1], [one, two, two])
+        trees = DrawnTrees(below.cells, (AMONG[1:],) * 3, "c", 1, (1, 1, 1), (one, two, two))
+        drawn = below.fit(trees)
         assert [decided(drawn[0], (0, 0, 0)), decided(drawn[1], (1, 9, 0))] == [0, 1]
-        assert [str(left) for left in below.remaining()] == ["1.5", "0.5", "0.5"]
+        assert [str(left) for left in below.purses()] == ["1.5", "0.5", "0.5"]
         with pytest.raises(PlanError, match="no more than its path has left"):
-            below.trees([AMONG[1:]] * 3, "c", 1, [1, 1, 1], [one, two, two])
+            below.fit(trees)
 
 
 @pytest.mark.parametrize(("adjacency", "steps"), [("add_remove", 1), ("replace", 2)])
@@ -285,7 +286,8 @@ def test_every_cell_is_drawn_with_the_rate_of_its_own_epsilon(adjacency, steps):
 def test_a_table_without_rows_has_trees_too():
     with study({name: [] for name in "axbc"}, SCHEMA) as table:
         paths = table.reserve(Epsilon.of(1), "test", ()).paths(Epsilon.of(1))
-        (drawn,) = paths.trees([AMONG], "c", 2, [4], [Epsilon.of(1)])
+        trees = DrawnTrees(paths.cells, (AMONG,), "c", 2, (4,), (Epsilon.of(1),))
+        (drawn,) = paths.fit(trees)
         every = product(range(3), range(10), range(2))
         assert {decided(drawn, record) for record in every} <= {0, 1}
 

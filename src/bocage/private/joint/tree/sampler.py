@@ -85,6 +85,9 @@ class DrawnTrees(Fit[list[Drawn]]):
     def epsilon(self) -> Epsilon:  # type: ignore[override] # it follows from the others
         return max(self.each)
 
+    def epsilons(self, cells: int) -> tuple[Epsilon, ...]:
+        return self.each
+
     def words(self) -> str:
         return f"a tree of up to {self.depth} levels for {self.label}"
 

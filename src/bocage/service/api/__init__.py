@@ -1,0 +1,1 @@
+"""The HTTP interface, one file per resource. Routes translate; everything else happens in `core`."""

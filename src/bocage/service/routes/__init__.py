@@ -1,1 +1,0 @@
-"""The routes, one file per resource. They translate; everything else happens elsewhere."""

@@ -1,0 +1,1 @@
+"""Surveys: the owner's pages, and the page of a participant."""
