@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bocage.learners import ReadableTree
-from bocage.private.joint.ordinal import sampler
+from bocage.private.joint.score import sampler
 from privacy.test_learners_loss import EPSILON, NOMINAL, SLACK, scripts, worst_loss
 
 TREES = 2 + 2 * (2 + 2 * 2) ** 2  # a leaf, or a split by one column, and by the other below
@@ -15,7 +15,7 @@ LADDERS = 2 * 2**2 + 2 * (2**2) ** 2
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
-    monkeypatch.setattr("bocage.learners.score.ordinal_rule.SIZES", ((1, 1),))
+    monkeypatch.setattr("bocage.learners.score.rule.SIZES", ((1, 1),))
 
 
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
@@ -34,7 +34,7 @@ def test_a_tree_or_ladder_drawn_with_its_rate_loses_epsilon_and_no_more():
 
 
 def test_ladders_drawn_with_twice_the_rate_are_caught(monkeypatch):
-    own = sampler.DrawnLadders.proposal
+    own = sampler.DrawnScores.proposal
 
     def hasty(self, read, terms):
         walk, rate, total = own(self, read, terms)
@@ -45,5 +45,5 @@ def test_ladders_drawn_with_twice_the_rate_are_caught(monkeypatch):
 
         return twice, rate, total
 
-    monkeypatch.setattr(sampler.DrawnLadders, "proposal", hasty)
+    monkeypatch.setattr(sampler.DrawnScores, "proposal", hasty)
     assert worst_loss(ReadableTree(rows=1), NOMINAL, most=1, once=True) > EPSILON + SLACK

@@ -14,11 +14,9 @@ from bocage.model import AdditiveModel, Term
 from bocage.plan import OUTSIDE, Branch, Cells
 from bocage.private.choose import Candidate
 from bocage.private.joint.mixture import OneOf
-from bocage.private.joint.ordinal.family import Ladders
-from bocage.private.joint.ordinal.sampler import DrawnLadders
-from bocage.private.joint.scorecard.counts import ScoredCounts
-from bocage.private.joint.scorecard.family import Sheet, Systems
-from bocage.private.joint.scorecard.sampler import DrawnPoints
+from bocage.private.joint.score.counts import ScoredCounts
+from bocage.private.joint.score.family import DrawnScorecard, OrdinalScores, Scorecards
+from bocage.private.joint.score.sampler import DrawnScores
 from bocage.private.joint.tree.sampler import DrawnTrees, off_by
 from bocage.private.objective.boosting import Boosting
 from bocage.private.objective.fit import AdditiveFit
@@ -65,11 +63,11 @@ def trees(among=SPLIT_A, depth=1, room=2, *, label="y", epsilon=ONE, cells=None)
 
 
 def ladders(blocks=(A,), most=1, top=1, leaves=64, label="y"):
-    return DrawnLadders(label, ONE, Ladders(blocks, most, top, leaves))
+    return DrawnScores(label, ONE, OrdinalScores(blocks, most, top, leaves))
 
 
 def points(blocks=(A,), most=1, label="y"):
-    return DrawnPoints(label, ONE, Systems(blocks, most))
+    return DrawnScores(label, ONE, Scorecards(blocks, most))
 
 
 def boosting(blocks=(A,), columns=1):
@@ -77,7 +75,7 @@ def boosting(blocks=(A,), columns=1):
 
 
 def scored(points=(0, 1)):
-    return ScoredCounts(Sheet(((A, points),), 1, (0, 1)), "y", ONE)
+    return ScoredCounts(DrawnScorecard(((A, points),), 1, (0, 1)), "y", ONE)
 
 
 def additive(label="y", rows=10):
