@@ -38,8 +38,8 @@ help: ## list the targets
 demo: .venv/core.stamp ## ask a made-up table of 100,000 people, in under a minute
 	@$(BIN)/bocage demo $(ARGS)
 
-# Neither servers nor a browser, and nothing that takes more than a second: see CONTRIBUTING.md.
-FAST := not spark and not postgres and not service and not browser and not slow
+# No servers, no browser, no experiments, and nothing that takes more than half a second: see CONTRIBUTING.md.
+FAST := not spark and not postgres and not service and not browser and not paper and not slow
 
 check: lint ## lint, then run the fast tests, in under two minutes
 	@scripts/system.sh node
