@@ -119,6 +119,7 @@ def test_the_printed_variants_use_no_more_than_the_budget(case, silent):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(), silent=st.booleans(), printed=st.booleans(), data=st.data())
 def test_separate_split_points_use_no_more_than_the_budget(seed, silent, printed, data):

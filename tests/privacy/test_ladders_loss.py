@@ -18,6 +18,7 @@ def _small(monkeypatch):
     monkeypatch.setattr("bocage.learners.score.rule.SIZES", ((1, 1),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
 def test_a_tree_or_ladder_loses_epsilon_and_no_more(adjacency):
     learner = ReadableTree(rows=1)

@@ -25,6 +25,7 @@ def test_points_with_counted_rows_lose_epsilon_and_no_more():
     assert 0.6 * EPSILON < worst <= EPSILON + SLACK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
 def test_a_tree_or_points_lose_epsilon_and_no_more(adjacency):
     learner = ReadableTree(rows=1, scorecards=True)
@@ -36,6 +37,7 @@ def test_a_tree_or_points_lose_epsilon_and_no_more(adjacency):
     assert 0.5 * EPSILON < worst <= EPSILON + SLACK
 
 
+@pytest.mark.slow
 def test_points_drawn_with_their_rate_lose_epsilon_and_no_more():
     worst = worst_loss(ReadableTree(rows=1, scorecards=True), NOMINAL, most=1, once=True, epsilon=2)
     assert 0.8 < worst <= 2 + SLACK

@@ -100,6 +100,7 @@ def test_no_combination_of_tables_is_without_noise_whatever_their_routers_leave_
         assert worst(tables_of(pair), exactly=False) == 0, pair
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("kind", [ConsistentCounts, Ensemble])
 @pytest.mark.parametrize("label", ["c", None])

@@ -123,6 +123,7 @@ def test_a_ladder_is_told_in_words():
     ]
 
 
+@pytest.mark.slow
 def test_sums_of_grades_behind_a_gate_are_found_with_few_records():
     rows, fresh = grades(1500), grades(2000, seed=2)
     with study(rows, GRADES) as table:
