@@ -16,9 +16,9 @@ from bocage.learners import (
     DPDF,
     DiffPC45,
     DiffPID3,
-    PointSystem,
     PrivateID3,
     ReadableTree,
+    Scorecard,
     SulqID3,
 )
 from bocage.mechanisms import Adjacency
@@ -48,7 +48,7 @@ def learners(draw, schema, *, printed):
     ]
     if not printed:
         rows = st.none() | st.integers(1, 10**4)
-        kinds += [lambda: ReadableTree(draw(rows), points=draw(st.booleans())), PointSystem]
+        kinds += [lambda: ReadableTree(draw(rows), scorecards=draw(st.booleans())), Scorecard]
     if not numeric:
         splits = sum(a.cells > 1 for a in schema.attributes)
         kinds += [
@@ -133,7 +133,7 @@ def test_separate_split_points_use_no_more_than_the_budget(seed, silent, printed
 
 def most_scans(learner, plan):
     """Questions of a level: those planned, and one about the leaves that ended there."""
-    if isinstance(learner, ReadableTree | PointSystem):
+    if isinstance(learner, ReadableTree | Scorecard):
         return 4 + 2 * 12  # two questions a level; a path of 12 splits has 4096 branches
     levels = 1 + max(step.level for step in plan.steps)
     trees = learner.trees if isinstance(learner, DPDF) else 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bocage.learners import PointSystem, ReadableTree
+from bocage.learners import ReadableTree, Scorecard
 from bocage.private.joint.score import sampler
 from bocage.schema import Categorical, Schema
 from privacy.test_learners_loss import CLASS, EPSILON, NOMINAL, SLACK, scripts, worst_loss
@@ -20,13 +20,13 @@ def _no_ladders(monkeypatch):
 
 def test_points_with_counted_rows_lose_epsilon_and_no_more():
     # The noisy number of rows is scripted far below or far above (rows are counted by points too).
-    worst = worst_loss(PointSystem(), ONE, most=1)
+    worst = worst_loss(Scorecard(), ONE, most=1)
     assert 0.6 * EPSILON < worst <= EPSILON + SLACK
 
 
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
 def test_a_tree_or_points_lose_epsilon_and_no_more(adjacency):
-    learner = ReadableTree(rows=1, points=True)
+    learner = ReadableTree(rows=1, scorecards=True)
     labeled = 2 + 2 * 2  # a leaf, or a split by the other column into two of them
     # a label; one or two points for one of two values of a column, or of both, and a threshold up to 2 or 4
     systems = 2 + 2 * 4 * 2 + 4 * 4 * 4
@@ -36,7 +36,7 @@ def test_a_tree_or_points_lose_epsilon_and_no_more(adjacency):
 
 
 def test_points_drawn_with_their_rate_lose_epsilon_and_no_more():
-    worst = worst_loss(ReadableTree(rows=1, points=True), NOMINAL, most=1, once=True, epsilon=2)
+    worst = worst_loss(ReadableTree(rows=1, scorecards=True), NOMINAL, most=1, once=True, epsilon=2)
     assert 0.8 < worst <= 2 + SLACK
 
 
@@ -48,4 +48,4 @@ def test_points_drawn_with_twice_the_rate_are_caught(monkeypatch):
         return walk, 2 * rate, total
 
     monkeypatch.setattr(sampler.DrawnScores, "proposal", hasty)
-    assert worst_loss(PointSystem(), ONE, most=1) > EPSILON + SLACK
+    assert worst_loss(Scorecard(), ONE, most=1) > EPSILON + SLACK

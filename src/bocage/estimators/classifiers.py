@@ -14,10 +14,10 @@ from bocage.learners import (
     Bayes,
     DiffPC45,
     DiffPID3,
-    PointSystem,
     PrivateID3,
     RandomTrees,
     ReadableTree,
+    Scorecard,
     SulqID3,
 )
 from bocage.schema import Schema
@@ -246,7 +246,7 @@ class ReadableTreeClassifier(PrivateClassifier):
         The public domain: a :class:`~bocage.Schema` or its file. Not needed for a PrivateTable.
     epsilon
         What a fit costs.
-    rows, leaves, attributes, drawn, points, ladders
+    rows, leaves, attributes, drawn, scorecards, ordinal_scores
         As in :class:`~bocage.learners.ReadableTree`.
     """
 
@@ -261,8 +261,8 @@ class ReadableTreeClassifier(PrivateClassifier):
         leaves: int = 1024,
         attributes: Sequence[str] | None = None,
         drawn: bool = True,
-        points: bool = False,
-        ladders: bool = True,
+        scorecards: bool = False,
+        ordinal_scores: bool = True,
     ) -> None:
         self.schema = schema
         self.epsilon = epsilon
@@ -270,11 +270,11 @@ class ReadableTreeClassifier(PrivateClassifier):
         self.leaves = leaves
         self.attributes = attributes
         self.drawn = drawn
-        self.points = points
-        self.ladders = ladders
+        self.scorecards = scorecards
+        self.ordinal_scores = ordinal_scores
 
 
-class PointSystemClassifier(PrivateClassifier):
+class ScorecardClassifier(PrivateClassifier):
     """Points of some attributes that add up, and a threshold.
 
     Parameters
@@ -284,10 +284,10 @@ class PointSystemClassifier(PrivateClassifier):
     epsilon
         What a fit costs.
     attributes
-        As in :class:`~bocage.learners.PointSystem`.
+        As in :class:`~bocage.learners.Scorecard`.
     """
 
-    learner = PointSystem
+    learner = Scorecard
 
     def __init__(
         self,

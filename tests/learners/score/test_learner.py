@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from bocage import study
 from bocage.errors import LearnerError
-from bocage.learners import Auto, PointSystem, ReadableTree
+from bocage.learners import Auto, ReadableTree, Scorecard
 from bocage.learners.discretization import Spreads
 from bocage.learners.score import rule
 from bocage.learners.score.models import OTHERS, SLOPE, additive_of
 from bocage.learners.score.rule import scorecards_of
-from bocage.model import AdditiveModel
+from bocage.model import AdditiveModel, load
 from bocage.model.additive.model import UNIT
 from bocage.private import Block, DrawnScorecard, Scorecards
 from bocage.schema import Categorical, Numeric, Schema
@@ -108,10 +108,20 @@ def test_a_point_is_worth_what_the_counts_say():
     assert 0 < flat.terms[0].scores[1, 2] < 100
 
 
+def test_a_model_that_names_its_learner_as_it_was_called_before_is_read(tmp_path):
+    """The name in a certificate is text."""
+    before = replace(certificate_of(SCHEMA), learner="points")
+    model = additive_of(SCHEMA, DrawnScorecard(((BLOCKS[1], (0, 1, 2)),), 1, (0, 2)), None, before)
+    model.save(tmp_path / "model.json")
+    stored = load(tmp_path / "model.json")
+    assert stored.certificate == model.certificate
+    assert stored.certificate.learner == "points"
+
+
 def test_a_sum_over_many_attributes_is_found_with_few_records():
     rows, fresh = boards(600), boards(2000, seed=2)
     with study(rows, BOARD) as table:
-        model = PointSystem().fit(table, 1)
+        model = Scorecard().fit(table, 1)
     assert isinstance(model, AdditiveModel)
     # 20 of 600 rows more right is e**20 times as likely: all but certain among 10**7 systems.
     assert (model.predict(fresh) == np.array(fresh["won"])).mean() > 0.97
@@ -120,12 +130,12 @@ def test_a_sum_over_many_attributes_is_found_with_few_records():
 def test_auto_and_a_tree_that_may_be_points_take_points_for_a_sum_and_a_tree_for_a_tree():
     rows = boards(600)
     with study(rows, BOARD) as table:
-        assert isinstance(ReadableTree(points=True).fit(table, 2), AdditiveModel)
+        assert isinstance(ReadableTree(scorecards=True).fit(table, 2), AdditiveModel)
         assert isinstance(Auto().fit(table, 2), AdditiveModel)
         assert not isinstance(ReadableTree().fit(table, 2), AdditiveModel)
     odd = pa.array(np.where((np.array(rows["s0"]) == "x") ^ (np.array(rows["s1"]) == "x"), "yes", "no"))  # fmt: skip
     with study(rows.set_column(5, "won", odd), BOARD) as table:
-        model = ReadableTree(points=True).fit(table, 2)
+        model = ReadableTree(scorecards=True).fit(table, 2)
     assert not isinstance(model, AdditiveModel)
     assert model.certificate.learner == "readable"
 
@@ -167,7 +177,7 @@ def test_attributes_of_too_many_values_give_no_points_and_alone_are_refused():
         ("c",)
     ]
     with pytest.raises(LearnerError, match="2 to 32 values"):
-        PointSystem().plan(Schema("t", (wide,), label), 1)
-    assert ReadableTree(points=True).plan(Schema("t", (wide,), label), 1)
-    with pytest.raises(LearnerError, match="points to be True or False"):
-        ReadableTree(points=1).plan(both, 1)
+        Scorecard().plan(Schema("t", (wide,), label), 1)
+    assert ReadableTree(scorecards=True).plan(Schema("t", (wide,), label), 1)
+    with pytest.raises(LearnerError, match="scorecards to be True or False"):
+        ReadableTree(scorecards=1).plan(both, 1)

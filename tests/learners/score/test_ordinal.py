@@ -133,7 +133,7 @@ def test_sums_of_grades_behind_a_gate_are_found_with_few_records():
     assert model.certificate.learner == "readable"
     assert "is a ladder" in model.certificate.notes[0]
     with study(rows, GRADES) as table:
-        assert not ReadableTree(ladders=False).fit(table, "0.5").certificate.notes
+        assert not ReadableTree(ordinal_scores=False).fit(table, "0.5").certificate.notes
     with study(grades(800), GRADES) as table:  # more would be for tables
         assert "is a ladder" in Auto().fit(table, "0.5").certificate.notes[0]
 
@@ -179,8 +179,8 @@ def test_wide_attributes_stay_out():
 
 
 def test_a_wish_for_ladders_is_yes_or_no():
-    with pytest.raises(LearnerError, match="ladders to be True or False"):
-        ReadableTree(ladders=1).plan(GRADES, 1)
+    with pytest.raises(LearnerError, match="ordinal_scores to be True or False"):
+        ReadableTree(ordinal_scores=1).plan(GRADES, 1)
 
 
 @pytest.mark.parametrize("drawn", [True, False])

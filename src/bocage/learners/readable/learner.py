@@ -80,10 +80,10 @@ class ReadableTree(Learner):
     drawn
         Whether the lower levels may be drawn at once, which is far more accurate. Not every noise
         provider can do that.
-    points
+    scorecards
         Whether a scorecard may take the place of the tree, if it predicts more rows right: where
         the whole tree is drawn at once. The model is an :class:`~bocage.model.AdditiveModel` then.
-    ladders
+    ordinal_scores
         Whether the tree may be an ordinal score, where it is drawn at once: points along the declared order of
         values add up, and each sum has a label. It is more accurate where values have an order.
 
@@ -116,8 +116,8 @@ class ReadableTree(Learner):
     leaves: int = 1024
     attributes: tuple[str, ...] | None = None
     drawn: bool = True
-    points: bool = False
-    ladders: bool = True
+    scorecards: bool = False
+    ordinal_scores: bool = True
 
     def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
         self.check(schema)
@@ -141,7 +141,7 @@ class ReadableTree(Learner):
                 raise LearnerError(
                     f"{self.name} needs {name} from {least} to {most}, not {value!r}."
                 )
-        for name in ("drawn", "points", "ladders"):
+        for name in ("drawn", "scorecards", "ordinal_scores"):
             if type(value := getattr(self, name)) is not bool:
                 raise LearnerError(f"{self.name} needs {name} to be True or False, not {value!r}.")
         return super().check(schema)
@@ -180,11 +180,11 @@ class ReadableTree(Learner):
     ) -> list[Scores[Any]]:
         """What is drawn among beside trees, where all of a tree is drawn."""
         names, found = self.check(schema), list[Scores[Any] | None]()
-        if self.ladders:
+        if self.ordinal_scores:
             found.append(
                 ordinal_scores_of(schema, names, rows, epsilon, spreads, leaves=self.leaves)
             )
-        if self.points and label_of(schema).cells <= POINTED:
+        if self.scorecards and label_of(schema).cells <= POINTED:
             found.append(scorecards_of(schema, names, rows, float(epsilon), spreads))
         return [one for one in found if one is not None]
 

@@ -29,7 +29,7 @@ COUNTING = (19, 1)  # ... a part of epsilon counts rows by their points
 
 
 @dataclass(frozen=True)
-class PointSystem(Learner):
+class Scorecard(Learner):
     """Points of some attributes that add up, and the label that a sum of them stands for.
 
     Parameters
@@ -49,7 +49,7 @@ class PointSystem(Learner):
     Sequential composition of all of these.
     """
 
-    name: ClassVar[str] = "points"
+    name: ClassVar[str] = "scorecard"
     paper: ClassVar[str] = "Bocage, after Ustun & Rudin 2016 and McSherry & Talwar 2007"
     numeric: ClassVar[bool] = True
     attributes: tuple[str, ...] | None = None
