@@ -144,7 +144,7 @@ def test_every_mechanism_provider_and_criterion_is_explained():
         "laplace",
         "selection/exponential",
         "selection/permute_and_flip",
-        "selection/by_rejection",
+        "selection/rejection_sampling",
         "randomized_response",
     ):
         assert (ROOT / "src" / "bocage" / "mechanisms" / f"{module}.py").exists()
@@ -153,7 +153,7 @@ def test_every_mechanism_provider_and_criterion_is_explained():
         "Exponential mechanism",
         "Permute-and-flip",
         "Randomized response",
-        "Walks",
+        "Rejection sampling",
     ):
         assert f"\n## {heading}\n" in guide
     assert [s for s in Selection if f'selection="{s}"' not in guide] == []

@@ -50,9 +50,9 @@ class Recorder:
         self.rates += [contest.rate for contest in contests]
         return self.inner.select(contests, selection)
 
-    def walk(self, walk, rate, total):
+    def draw_by_rejection(self, proposal, rate, total):
         self.rates.append(rate)
-        return self.inner.walk(walk, rate, total)
+        return self.inner.draw_by_rejection(proposal, rate, total)
 
     def perturb(self, bodies):
         self.bodies = list(bodies)  # the last ones: before them came what the query rehearsed

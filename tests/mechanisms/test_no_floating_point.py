@@ -15,7 +15,7 @@ from bocage.mechanisms.bernoulli import bernoulli_exp
 from bocage.mechanisms.laplace import draw_laplace
 from bocage.mechanisms.randomized_response import randomize_response
 from bocage.mechanisms.rng import RandomBits
-from bocage.mechanisms.selection import by_rejection
+from bocage.mechanisms.selection import rejection_sampling
 from bocage.mechanisms.selection.exponential import select_exponential
 from bocage.mechanisms.selection.permute_and_flip import select_permute_and_flip
 
@@ -65,9 +65,9 @@ def test_samplers_are_written_without_floating_point(name):
 
 
 def test_a_walk_looks_at_floats_in_one_place_only():
-    proposal = inspect.getsource(by_rejection._integer_weights)
+    proposal = inspect.getsource(rejection_sampling._integer_weights)
     assert floating_point(proposal)
-    assert floating_point(inspect.getsource(by_rejection).replace(proposal, "")) == []
+    assert floating_point(inspect.getsource(rejection_sampling).replace(proposal, "")) == []
 
 
 @pytest.mark.parametrize(

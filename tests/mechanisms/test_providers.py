@@ -56,7 +56,7 @@ def test_opendp_says_what_it_cannot_do():
     with pytest.raises(NoiseError, match="no exact randomized response"):
         OpenDPNoise().randomize(np.array([1]), 2, Fraction(1))
     with pytest.raises(NoiseError, match="no draw of whole trees"):
-        OpenDPNoise().walk(lambda _: None, Fraction(1), 0.0)
+        OpenDPNoise().draw_by_rejection(lambda _: None, Fraction(1), 0.0)
     with pytest.raises(EpsilonError, match="rate"):
         OpenDPNoise().select([Contest(np.array([1]), Fraction(0))], Selection.EXPONENTIAL)
 

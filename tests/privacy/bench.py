@@ -109,7 +109,7 @@ class WatchedNoise(SystemNoise):
         self.told.append(("perturb", tuple(bodies)))
         return super().perturb(bodies)
 
-    def walk(self, walk, rate, total):
+    def draw_by_rejection(self, proposal, rate, total):
         raise AssertionError("no whole model is drawn on the bench")
 
 

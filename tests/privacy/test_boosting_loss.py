@@ -73,10 +73,10 @@ class Listening(SilentNoise):
     def __init__(self):
         self.proposals = []
 
-    def walk(self, walk, rate, total):
-        outcome = walk(self).outcome
+    def draw_by_rejection(self, proposal, rate, total):
+        outcome = proposal(self).outcome
         if isinstance(outcome, tuple):  # else it was only asked whether there are walks
-            self.proposals.append((walk, rate, total))
+            self.proposals.append((proposal, rate, total))
         return outcome
 
     @staticmethod

@@ -92,8 +92,8 @@ class Script:
             self.log += float(PROBABILITIES[selection](contest)[index].ln())
         return np.array(chosen)
 
-    def walk(self, walk, rate, total):
-        walked = walk(ScriptedSteps(self))
+    def draw_by_rejection(self, proposal, rate, total):
+        walked = proposal(ScriptedSteps(self))
         odds = log(Fraction(*walked.odds))
         self.log += odds + float(rate * walked.score) - total
         return walked.outcome
@@ -107,13 +107,15 @@ class OneDraw:
     logs: list = field(default_factory=list)
     name: str = "one draw"
 
-    def walk(self, walk, rate, total):
+    def draw_by_rejection(self, proposal, rate, total):
         with suppress(OutOfScript):
-            return Script(()).walk(walk, rate, total)  # a rehearsal: there is nothing to choose
+            return Script(()).draw_by_rejection(
+                proposal, rate, total
+            )  # a rehearsal: there is nothing to choose
         assert not self.logs
         for lines in self.told:
             script = Script(lines)
-            outcome = script.walk(walk, rate, total)
+            outcome = script.draw_by_rejection(proposal, rate, total)
             assert script.at == len(lines)
             self.logs.append(script.log)
         return outcome

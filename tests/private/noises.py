@@ -25,9 +25,9 @@ class SilentNoise:
     def perturb(self, bodies):
         return Silence(bodies)
 
-    def walk(self, walk, rate, total):
+    def draw_by_rejection(self, proposal, rate, total):
         assert rate > 0
-        return walk(BestSteps()).outcome
+        return proposal(BestSteps()).outcome
 
 
 class BestSteps:
@@ -71,9 +71,9 @@ class RecordingNoise(SystemNoise):
         self.contests = []  # (contest, selection)
         self.walks = []  # (rate, total)
 
-    def walk(self, walk, rate, total):
+    def draw_by_rejection(self, proposal, rate, total):
         self.walks.append((rate, total))
-        return super().walk(walk, rate, total)
+        return super().draw_by_rejection(proposal, rate, total)
 
     def perturb(self, bodies):
         self.bodies.append(bodies)
@@ -94,9 +94,9 @@ class SilentRecordingNoise(SilentNoise):
     def __init__(self):
         self.scales, self.contests, self.bodies, self.walks = [], [], [], []
 
-    def walk(self, walk, rate, total):
+    def draw_by_rejection(self, proposal, rate, total):
         self.walks.append((rate, total))
-        return super().walk(walk, rate, total)
+        return super().draw_by_rejection(proposal, rate, total)
 
     def perturb(self, bodies):
         self.bodies.append(bodies)

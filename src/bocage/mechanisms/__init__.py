@@ -39,13 +39,14 @@ from bocage.mechanisms.loss import (
     response_probabilities,
 )
 from bocage.mechanisms.opendp import OpenDPNoise
-from bocage.mechanisms.selection.by_rejection import Steps, Walk, Walked
+from bocage.mechanisms.selection.rejection_sampling import Choices, Proposal, Proposed
 from bocage.mechanisms.system import SystemNoise
 
 __all__ = [
     "DEFAULT_CONFIDENCE",
     "Adjacency",
     "Body",
+    "Choices",
     "ConsistentTables",
     "Contest",
     "FloatArray",
@@ -53,13 +54,12 @@ __all__ = [
     "Noise",
     "OpenDPNoise",
     "Perturbation",
+    "Proposal",
+    "Proposed",
     "Roots",
     "Selection",
-    "Steps",
     "SystemNoise",
     "Tables",
-    "Walk",
-    "Walked",
     "deviations",
     "exponential_probabilities",
     "laplace_half_width",

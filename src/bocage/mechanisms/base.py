@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from bocage.mechanisms.knorm import Body, Perturbation
-    from bocage.mechanisms.selection.by_rejection import Walk
+    from bocage.mechanisms.selection.rejection_sampling import Proposal
 
 T = TypeVar("T")
 IntArray = NDArray[np.int64]
@@ -77,5 +77,5 @@ class Noise(Protocol):
     def perturb(self, bodies: Sequence[Body]) -> Perturbation:
         """Draw real-valued noise on tables, as digits that can be refined; see `knorm`."""
 
-    def walk(self, walk: Walk[T], rate: Fraction, total: float) -> T:
-        """Draw what a walk leads to, with P proportional to prior * exp(rate * score), exactly."""
+    def draw_by_rejection(self, proposal: Proposal[T], rate: Fraction, total: float) -> T:
+        """Draw what is proposed, with P proportional to prior * exp(rate * score), exactly."""

@@ -17,7 +17,7 @@ import numpy as np
 from bocage.errors import EpsilonError, NoiseError
 from bocage.mechanisms.base import Contest, IntArray, Selection, T
 from bocage.mechanisms.knorm import Body, Perturbation
-from bocage.mechanisms.selection.by_rejection import Walk
+from bocage.mechanisms.selection.rejection_sampling import Proposal
 from bocage.mechanisms.system import check_scale
 
 
@@ -68,9 +68,9 @@ class OpenDPNoise:
             "model and tables of counts need. Use the noise provider 'system' for them."
         )
 
-    def walk(
+    def draw_by_rejection(
         self,
-        walk: Walk[T],  # noqa: ARG002 - likewise
+        proposal: Proposal[T],  # noqa: ARG002 - likewise
         rate: Fraction,  # noqa: ARG002 - likewise
         total: float,  # noqa: ARG002 - likewise
     ) -> T:

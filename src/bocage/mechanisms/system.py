@@ -11,9 +11,9 @@ from bocage.mechanisms.knorm import Body, Perturbation
 from bocage.mechanisms.laplace import LARGEST_INT64_SCALE, draw_laplace
 from bocage.mechanisms.randomized_response import randomize_response
 from bocage.mechanisms.rng import RandomBits
-from bocage.mechanisms.selection.by_rejection import Walk, draw_walk
 from bocage.mechanisms.selection.exponential import select_exponential
 from bocage.mechanisms.selection.permute_and_flip import select_permute_and_flip
+from bocage.mechanisms.selection.rejection_sampling import Proposal, draw_by_rejection
 
 
 class SystemNoise:
@@ -52,9 +52,9 @@ class SystemNoise:
         """Draw noise on tables; see `knorm` for its density."""
         return Perturbation(bodies, self._source)
 
-    def walk(self, walk: Walk[T], rate: Fraction, total: float) -> T:
-        """Draw what a walk leads to; see `draw_walk` for the guarantee."""
-        return draw_walk(walk, rate, total, self._source)
+    def draw_by_rejection(self, proposal: Proposal[T], rate: Fraction, total: float) -> T:
+        """Draw by rejection from a proposal; see `draw_by_rejection` for the guarantee."""
+        return draw_by_rejection(proposal, rate, total, self._source)
 
 
 def check_scale(scale: Fraction) -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from bocage.mechanisms import Contest, Noise, Selection, Tables, Walked
+from bocage.mechanisms import Contest, Noise, Proposed, Selection, Tables
 
 Capability = Callable[[Noise], object]  # raises what the provider will raise
 
@@ -23,6 +23,6 @@ def tables(noise: Noise) -> object:
     return noise.perturb([Tables(Fraction(1), (2,))])
 
 
-def walks(noise: Noise) -> object:
+def draws_by_rejection(noise: Noise) -> object:
     """A draw of whole trees."""
-    return noise.walk(lambda _: Walked(0, 0, (1, 1)), Fraction(1), 0.0)
+    return noise.draw_by_rejection(lambda _: Proposed(0, 0, (1, 1)), Fraction(1), 0.0)

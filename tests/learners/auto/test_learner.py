@@ -228,4 +228,4 @@ def test_it_learns():
 def test_it_needs_noise_on_tables_where_no_additive_model_fits_too(monkeypatch):
     """Tables of counts need it as well: a provider without it is refused before the charge."""
     monkeypatch.setattr(Auto, "fits", lambda *_: False)
-    assert Auto().requires(None) == (capabilities.tables, capabilities.walks)
+    assert Auto().requires(None) == (capabilities.tables, capabilities.draws_by_rejection)

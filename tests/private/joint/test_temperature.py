@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bocage.mechanisms import Walked
+from bocage.mechanisms import Proposed
 from bocage.private.joint.temperature import LEAST, SURE, UNITS, rates_of, tempered
 from private.joint.tree.test_sampler import every_walk
 
@@ -25,7 +25,7 @@ def propose(right=RIGHT):
 
         def walk(steps):
             place = steps.choose(weights)
-            return Walked((rate, place), right[place], PRIOR[place].as_integer_ratio())
+            return Proposed((rate, place), right[place], PRIOR[place].as_integer_ratio())
 
         return walk, rate, float(np.logaddexp.reduce(weights))
 

@@ -120,7 +120,7 @@ class Additive(Learner):
         )
 
     def requires(self, schema: Schema) -> tuple[Capability, ...]:  # noqa: ARG002 - whatever it declares
-        return (capabilities.tables, capabilities.walks)
+        return (capabilities.tables, capabilities.draws_by_rejection)
 
     def fit(
         self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet

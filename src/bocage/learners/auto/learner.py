@@ -127,7 +127,7 @@ class Auto(Learner):
         return True
 
     def requires(self, schema: Schema) -> tuple[Capability, ...]:  # noqa: ARG002 - whatever it says
-        return (capabilities.tables, capabilities.walks)
+        return (capabilities.tables, capabilities.draws_by_rejection)
 
     def fit(
         self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet

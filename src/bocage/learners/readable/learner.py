@@ -137,7 +137,7 @@ class ReadableTree(Learner):
         return super().check(schema)
 
     def requires(self, schema: Schema) -> tuple[Capability, ...]:  # noqa: ARG002 - whatever it declares
-        return (capabilities.walks,) if self.drawn else ()
+        return (capabilities.draws_by_rejection,) if self.drawn else ()
 
     def fit(
         self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet

@@ -82,7 +82,7 @@ class Scorecard(Learner):
         return scorecards
 
     def requires(self, schema: Schema) -> tuple[Capability, ...]:  # noqa: ARG002 - whatever it declares
-        return (capabilities.walks,)
+        return (capabilities.draws_by_rejection,)
 
     def fit(
         self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet

@@ -5,7 +5,7 @@
     contests            many selections of one rate laid end to end, decided together
       ├── exponential         the exponential mechanism
       └── permute_and_flip    permute-and-flip
-    by_rejection        the exponential mechanism over outcomes too many to list, such as whole
+    rejection_sampling  the exponential mechanism over outcomes too many to list, such as whole
                         trees: a proposal that is nearly right, corrected by rejection sampling
       └── acceptance          the exact coin that accepts or rejects
 """

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
-from bocage.mechanisms import Noise, Walked
+from bocage.mechanisms import Noise, Proposed
 from bocage.plan import Question
 from bocage.private.joint.score.family import Score
 from bocage.private.joint.score.sampler import DrawnScores
@@ -24,7 +24,7 @@ from bocage.private.query import Fit, Place, Terms
 from bocage.private.transcript import Used
 
 if TYPE_CHECKING:
-    from bocage.mechanisms import Steps, Walk
+    from bocage.mechanisms import Choices, Proposal
 
 Read = Callable[[], Iterator[NDArray[np.uint16]]]
 Outcome = Drawn | Score
@@ -91,17 +91,19 @@ class OneOf(Fit[Outcome]):
             [total + log(share) for (*_, total), share in zip(proposals, shares, strict=True)]
         )
 
-        def walk(steps: Steps) -> Walked[Outcome]:
-            place = steps.choose(totals)
-            found = proposals[place][0](steps)
+        def proposal(choices: Choices) -> Proposed[Outcome]:
+            place = choices.choose(totals)
+            found = proposals[place][0](choices)
             odds, out_of = found.odds
-            return Walked(found.outcome, found.score, (shares[place] * odds, sum(shares) * out_of))
+            return Proposed(
+                found.outcome, found.score, (shares[place] * odds, sum(shares) * out_of)
+            )
 
         total = float(np.logaddexp.reduce(totals)) - log(sum(shares))
-        return noise.walk(walk, proposals[0][1], total)
+        return noise.draw_by_rejection(proposal, proposals[0][1], total)
 
-    def proposals(self, read: Read, terms: Terms) -> list[tuple[Walk[Any], Fraction, float]]:
-        """A walk, its rate and about the logarithm of the sum, for each kind."""
+    def proposals(self, read: Read, terms: Terms) -> list[tuple[Proposal[Any], Fraction, float]]:
+        """A proposal, its rate and about the logarithm of the sum, for each kind."""
         batches = [*read()]
 
         def reader(names: tuple[str, ...]) -> Read:

@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bocage.mechanisms import Walked
+from bocage.mechanisms import Proposed
 from bocage.mechanisms.base import T
 
 if TYPE_CHECKING:
-    from bocage.mechanisms import Steps, Walk
+    from bocage.mechanisms import Choices, Proposal
 
 LEAST = Fraction(3, 4)  # rate below which none is tried beside the full one
 SURE = 6  # ... from which on none is: one label of 400 would be wrong, and those that are would be learned by heart
 UNIT_BITS = 20
 UNITS = 2**UNIT_BITS  # of a score, for the full rate
 
-Proposal = tuple["Walk[T]", Fraction, float]
+Claim = tuple["Proposal[T]", Fraction, float]
 
 
 def tempered(
-    propose: Callable[[Fraction], Proposal[T]], rows: int, labels: int, rate: Fraction
-) -> Proposal[T]:
-    """A walk among the outcomes at several rates, its rate, and about the logarithm of its sum.
+    propose: Callable[[Fraction], Claim[T]], rows: int, labels: int, rate: Fraction
+) -> Claim[T]:
+    """A proposal among the outcomes at several rates, its rate, and about the logarithm of its sum.
 
     At rate r an outcome has weight prior * exp(r * rows right). If a label is as predicted with
     probability proportional to e**r, and any other with 1, the likelihood of all labels is that
@@ -55,14 +55,14 @@ def tempered(
         ]
     )
 
-    def walk(steps: Steps) -> Walked[T]:
-        place = steps.choose(totals)
-        found = proposals[place][0](steps)
+    def proposal(choices: Choices) -> Proposed[T]:
+        place = choices.choose(totals)
+        found = proposals[place][0](choices)
         numerator, denominator = found.odds
         score = (UNITS >> halvings[place]) * found.score - costs[place] * rows
-        return Walked(found.outcome, score, (numerator, len(costs) * denominator))
+        return Proposed(found.outcome, score, (numerator, len(costs) * denominator))
 
-    return walk, unit, float(np.logaddexp.reduce(totals)) - log(len(costs))
+    return proposal, unit, float(np.logaddexp.reduce(totals)) - log(len(costs))
 
 
 def rates_of(rate: Fraction) -> list[Fraction]:

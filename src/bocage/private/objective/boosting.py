@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
-from bocage.mechanisms import Noise, Walked
+from bocage.mechanisms import Noise, Proposed
 from bocage.model import AdditiveModel
 from bocage.model.additive.model import UNIT
 from bocage.plan import Question
@@ -27,7 +27,7 @@ from bocage.private.terms import Block, Design
 from bocage.private.transcript import Used
 
 if TYPE_CHECKING:
-    from bocage.mechanisms import Steps, Walk
+    from bocage.mechanisms import Choices, Proposal
     from bocage.private.objective.margins import Group
 
     RightRows = Callable[[Sequence[Group]], Iterator[NDArray[np.float64]]]
@@ -74,8 +74,8 @@ class Boosting(Fit[list[Correction]]):
 
     The cells of a table share no rows. So the sum of prior * exp(rate * score) over all tables of some columns is a
     product over the cells of a sum over the changes: exact up to floats, which only propose, see
-    :mod:`bocage.mechanisms.selection.by_rejection`. With b cells and s choices of columns, all sums are off by less than
-    (b + s + 32) 2**-50 rate * rows, which is added to the total that a walk claims. Tables are counted in
+    :mod:`bocage.mechanisms.selection.rejection_sampling`. With b cells and s choices of columns, all sums are off by less than
+    (b + s + 32) 2**-50 rate * rows, which is added to the total that a proposal claims. Tables are counted in
     groups that fit into memory, and those of the columns that a walk has chosen again, for its cells.
 
     Not covered: the time that a draw takes depends on the rows, as that of every computation here.
@@ -142,7 +142,7 @@ class Boosting(Fit[list[Correction]]):
             raise PlanError(f"a correction has at most {MOST_CELLS} cells.")
 
     def rehearse(self, noise: Noise) -> None:
-        capabilities.walks(noise)
+        capabilities.draws_by_rejection(noise)
 
     def run(
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
@@ -158,15 +158,15 @@ class Boosting(Fit[list[Correction]]):
             margins = rows.margins(*self._terms(drawn), np.array(STEPS))
             right_rows = partial(rows.right, margins, corrected=right)
             among = self._interactions(drawn)
-            walk, rate, total = self.proposal(right_rows, among, terms.rate(1, epsilon))
+            proposal, rate, total = self.proposal(right_rows, among, terms.rate(1, epsilon))
             total += self._off(len(among.choices), rate * rows.rows)
-            drawn.append(noise.walk(walk, rate, total))
+            drawn.append(noise.draw_by_rejection(proposal, rate, total))
         return drawn
 
     def proposal(
         self, right_rows: RightRows, among: Interactions, rate: Fraction
-    ) -> tuple[Walk[Correction], Fraction, float]:
-        """A walk, its rate, and about the logarithm of the sum over all tables.
+    ) -> tuple[Proposal[Correction], Fraction, float]:
+        """A proposal, its rate, and about the logarithm of the sum over all tables.
 
         `right_rows` counts the rows of each cell of groups of tables that are right under each change.
         """
@@ -189,17 +189,17 @@ class Boosting(Fit[list[Correction]]):
             (right,) = right_rows([self._group(among.choices[choice : choice + 1])])
             return right
 
-        def walk(steps: Steps) -> Walked[Correction]:
-            choice = steps.choose(totals)
+        def proposal(choices: Choices) -> Proposed[Correction]:
+            choice = choices.choose(totals)
             right = right_of(choice)
-            chosen = steps.choose_each(float(rate) * right + prior)
+            chosen = choices.choose_each(float(rate) * right + prior)
             score = int(right[np.arange(len(chosen)), chosen].sum())
             changed = int(np.count_nonzero(chosen))
             out_of = among.out_of[choice] * CALM ** len(chosen) * changes**changed
             odds = ((CALM - 1) ** (len(chosen) - changed), out_of)
-            return Walked((among.choices[choice], self.scores(chosen)), score, odds)
+            return Proposed((among.choices[choice], self.scores(chosen)), score, odds)
 
-        return walk, rate, float(np.logaddexp.reduce(totals))
+        return proposal, rate, float(np.logaddexp.reduce(totals))
 
     def scores(self, chosen: IntArray) -> IntArray:
         """The table of a change for each of its cells."""

@@ -49,10 +49,10 @@ class Listening(SilentNoise):
     def __init__(self):
         self.proposals = []
 
-    def walk(self, walk, rate, total):
-        outcome = walk(self).outcome
+    def draw_by_rejection(self, proposal, rate, total):
+        outcome = proposal(self).outcome
         if isinstance(outcome, Drawn | DrawnOrdinalScore | DrawnScorecard):  # else it was only asked whether there are walks  # fmt: skip
-            self.proposals.append((walk, rate, total))
+            self.proposals.append((proposal, rate, total))
         return outcome
 
     @staticmethod

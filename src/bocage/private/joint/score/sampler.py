@@ -32,7 +32,7 @@ from bocage.private.transcript import Used
 from bocage.schema import Schema
 
 if TYPE_CHECKING:
-    from bocage.mechanisms import Walk
+    from bocage.mechanisms import Proposal
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class DrawnScores(Fit[S]):
     others are: monotone, range 1. So the exponential mechanism with rate epsilon is epsilon-DP
     without a factor 2, for columns, gate, points, thresholds and labels together. The set of scores
     and the prior depend on schema and parameters alone. The draw is exact: see
-    :mod:`bocage.mechanisms.selection.by_rejection`. Rows and scorecards are counted in integers.
+    :mod:`bocage.mechanisms.selection.rejection_sampling`. Rows and scorecards are counted in integers.
     The weight of a frame is a sum over all scorecards, that of points a sum of rungs. Such sums are
     rounded by less than 2**-50 (rate * rows + summands) altogether, where summands are scorecards,
-    or rungs * labels. So much is added to the total that a walk claims, and floats only propose.
+    or rungs * labels. So much is added to the total that a proposal claims, and floats only propose.
     What is next to impossible is made likelier to be proposed, never less likely. At a large
     epsilon the rate is drawn with the score, see
     :func:`~bocage.private.joint.temperature.tempered`.
@@ -105,17 +105,17 @@ class DrawnScores(Fit[S]):
         return float(most + summands + PRIOR) * 2.0**-50
 
     def rehearse(self, noise: Noise) -> None:
-        capabilities.walks(noise)
+        capabilities.draws_by_rejection(noise)
 
     def run(
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
     ) -> S:
-        return noise.walk(*self.proposal(read, terms))
+        return noise.draw_by_rejection(*self.proposal(read, terms))
 
     def proposal(
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms
-    ) -> tuple[Walk[S], Fraction, float]:
-        """A walk, its rate, and about the logarithm of the sum over all scores."""
+    ) -> tuple[Proposal[S], Fraction, float]:
+        """A proposal, its rate, and about the logarithm of the sum over all scores."""
         from bocage.private.joint.score.space import Space  # noqa: PLC0415 - a compiler
         from bocage.private.term_rows import cells_of  # noqa: PLC0415 - a compiler
 
@@ -126,10 +126,11 @@ class DrawnScores(Fit[S]):
             self.scores.family(schema, self.label), cells, labels, tuple(map(float, rates))
         )
 
-        def propose(rate: Fraction) -> tuple[Walk[S], Fraction, float]:
+        def propose(rate: Fraction) -> tuple[Proposal[S], Fraction, float]:
             at = rates.index(rate)
             total = float(np.logaddexp.reduce(space.weights[at]))
-            walk = cast("Walk[S]", partial(space.walk, at))  # such scores as the family has
-            return walk, rate, total + self.off(rate * len(labels), schema)
+            # It proposes such scores as the family has.
+            proposal = cast("Proposal[S]", partial(space.propose, at))
+            return proposal, rate, total + self.off(rate * len(labels), schema)
 
         return tempered(propose, len(labels), schema[self.label].cells, rate)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocage.engine.codes.counting import workers
-from bocage.mechanisms import Walked
+from bocage.mechanisms import Proposed
 from bocage.private.joint.score import kernels
 from bocage.private.joint.score.family import (
     STAY,
@@ -26,7 +26,7 @@ from bocage.private.joint.score.family import (
 )
 
 if TYPE_CHECKING:
-    from bocage.mechanisms import Steps
+    from bocage.mechanisms import Choices
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -117,25 +117,25 @@ class Space:
         """Rows by label."""
         return np.bincount(self.labels, minlength=self.family.labels)
 
-    def walk(self, rate: int, steps: Steps) -> Walked[Score]:
+    def propose(self, rate: int, choices: Choices) -> Proposed[Score]:
         """At one of the rates: which columns, which points, and the label of each rung."""
-        place = steps.choose(self.weights[rate])
+        place = choices.choose(self.weights[rate])
         if not self._frames[place].columns:
-            return self._one_label(place, rate, steps)
-        return (self._chain if self.family.mirrored else self._threshold)(place, rate, steps)
+            return self._one_label(place, rate, choices)
+        return (self._chain if self.family.mirrored else self._threshold)(place, rate, choices)
 
-    def _one_label(self, place: int, rate: int, steps: Steps) -> Walked[Score]:
+    def _one_label(self, place: int, rate: int, choices: Choices) -> Proposed[Score]:
         counts = self._labels()
-        label = steps.choose(np.multiply(self.rates[rate], counts, dtype=np.float64))
+        label = choices.choose(np.multiply(self.rates[rate], counts, dtype=np.float64))
         outcome = DrawnScorecard((), 0, (label, label))
-        return Walked(outcome, int(counts[label]), (1, self._number[place]))
+        return Proposed(outcome, int(counts[label]), (1, self._number[place]))
 
-    def _points(self, place: int, rate: int, steps: Steps) -> list[Points]:
+    def _points(self, place: int, rate: int, choices: Choices) -> list[Points]:
         """Those of all columns that are visited one after another."""
         frame = self._frames[place]
         sizes = self.family.sizes(frame)
         sizes = sizes if self.family.mirrored else sizes[:-1]
-        left, points = steps.choose(self._visited(place, rate, prod(sizes))), list[Points]()
+        left, points = choices.choose(self._visited(place, rate, prod(sizes))), list[Points]()
         for column, size in reversed([*zip(frame.columns, sizes, strict=False)]):
             left, digit = divmod(left, size)
             points.append(self.family.alphabets[column][digit])
@@ -165,11 +165,11 @@ class Space:
             rungs += shape[1] * self.cells[frame.gate].astype(np.int64)
         return np.bincount(rungs * shape[2] + self.labels, minlength=prod(shape)).reshape(shape)
 
-    def _chain(self, place: int, rate: int, steps: Steps) -> Walked[Score]:
+    def _chain(self, place: int, rate: int, choices: Choices) -> Proposed[Score]:
         """Points, and the label of one rung after another, in each cell of the gate."""
-        frame, points = self._frames[place], self._points(place, rate, steps)
+        frame, points = self._frames[place], self._points(place, rate, choices)
         counts = self._counts(frame, points)
-        labels = [self._rungs(own, self.rates[rate], steps) for own in counts]
+        labels = [self._rungs(own, self.rates[rate], choices) for own in counts]
         score = sum(
             int(rungs[range(len(chosen)), chosen].sum())
             for rungs, chosen in zip(counts, labels, strict=True)
@@ -182,9 +182,9 @@ class Space:
         odds = stay ** (rises - moves) * (of - stay) ** moves
         out_of = of**rises * (classes - 1) ** moves * classes ** len(labels)
         outcome = DrawnOrdinalScore(gate, given, tuple(map(tuple, labels)))
-        return Walked(outcome, score, (odds, out_of * self._number[place]))
+        return Proposed(outcome, score, (odds, out_of * self._number[place]))
 
-    def _rungs(self, counts: IntArray, rate: float, steps: Steps) -> list[int]:
+    def _rungs(self, counts: IntArray, rate: float, choices: Choices) -> list[int]:
         """From the lowest rung on: by the sum over all labels of the rungs above, in logarithms."""
         classes, stay = self.family.labels, STAY[0] / STAY[1]
         step = np.where(np.eye(classes, dtype=bool), log(stay), log((1 - stay) / (classes - 1)))
@@ -194,23 +194,23 @@ class Space:
         chosen: list[int] = []
         for own, rest in zip(counts, reversed(above), strict=True):
             weights = rate * own + rest
-            chosen.append(steps.choose(weights + step[chosen[-1]] if chosen else weights))
+            chosen.append(choices.choose(weights + step[chosen[-1]] if chosen else weights))
         return chosen
 
-    def _threshold(self, place: int, rate: int, steps: Steps) -> Walked[Score]:
+    def _threshold(self, place: int, rate: int, choices: Choices) -> Proposed[Score]:
         """Points of all columns but the last, then those of the last, threshold and labels at once."""
         frame, family = self._frames[place], self.family
-        ahead, alphabet = self._points(place, rate, steps), family.alphabets[frame.columns[-1]]
+        ahead, alphabet = self._points(place, rate, choices), family.alphabets[frame.columns[-1]]
         rights = []  # rows predicted right, by pattern of the last column, pair of labels and threshold
         for points in alphabet:
             upto = self._counts(frame, [*ahead, points])[0].cumsum(axis=0).T
             below, above = upto[:, :-1], upto[:, -1:] - upto[:, :-1]
             rights += [below[low] + above[high] for low, high in family.pairs]
         right = np.concatenate(rights)
-        chosen = steps.choose(self.rates[rate] * right)
+        chosen = choices.choose(self.rates[rate] * right)
         at, threshold = divmod(chosen, family.top(frame))
         last, pair = divmod(at, len(family.pairs))
         given = zip(frame.columns, [*ahead, alphabet[last]], strict=True)
         points_of = tuple((family.blocks[i], own) for i, own in sorted(given))
         outcome = DrawnScorecard(points_of, threshold + 1, family.pairs[pair])
-        return Walked(outcome, int(right[chosen]), (1, self._number[place]))
+        return Proposed(outcome, int(right[chosen]), (1, self._number[place]))

@@ -27,7 +27,7 @@ from bocage.private.transcript import Used
 from bocage.schema import Schema
 
 if TYPE_CHECKING:
-    from bocage.mechanisms import Walk
+    from bocage.mechanisms import Proposal
 
 MOST_DEPTH, MOST_ROOM = 8, 2**30
 MOST_LEAVES = 2**22  # the walk holds each
@@ -63,11 +63,11 @@ class DrawnTrees(Fit[list[Drawn]]):
     epsilon-DP without a factor 2 (the weights of all trees rise by factors from 1 to exp(epsilon),
     and so does their sum), for splits and labels together. The set of trees and the prior depend on
     nothing but candidates, depth and schema. The draw is exact: see
-    :mod:`bocage.mechanisms.selection.by_rejection`, whose contract floats have to keep. All sums
+    :mod:`bocage.mechanisms.selection.rejection_sampling`, whose contract floats have to keep. All sums
     here are at most x = rate * rows (and the priors, which are smaller). With L levels of at most b
     children and s splits, each node adds up b numbers and s + 1 terms, each rounded by 2**-53 of x
     at most; those of a level share the rows, so that all of them are off by less than (L + 1) (b +
-    s + 8) 2**-51 x, walk included. So much is added to the total that a walk claims. It is hardly
+    s + 8) 2**-51 x, walk included. So much is added to the total that a proposal claims. It is hardly
     anything: with 1,000 splits, eight levels and ten million rows at rate 1 it is 2**-14. Where it
     could exceed 4 with as many rows as the schema allows, draws would take too many rounds, and
     whoever asks is refused before the charge and has to grow the tree in another way. At a large
@@ -141,24 +141,24 @@ class DrawnTrees(Fit[list[Drawn]]):
             check_off(off, self.words())
 
     def rehearse(self, noise: Noise) -> None:
-        capabilities.walks(noise)
+        capabilities.draws_by_rejection(noise)
 
     def run(
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
     ) -> list[Drawn]:
-        return [noise.walk(*one) for one in self.proposals(read, terms)]
+        return [noise.draw_by_rejection(*one) for one in self.proposals(read, terms)]
 
     def proposal(
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms
-    ) -> tuple[Walk[Drawn], Fraction, float]:
+    ) -> tuple[Proposal[Drawn], Fraction, float]:
         """That of the only cell."""
         (one,) = self.proposals(read, terms)
         return one
 
     def proposals(
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms
-    ) -> Iterator[tuple[Walk[Drawn], Fraction, float]]:
-        """For each cell a walk, its rate, and about the logarithm of the sum over all trees."""
+    ) -> Iterator[tuple[Proposal[Drawn], Fraction, float]]:
+        """For each cell a proposal, its rate, and about the logarithm of the sum over all trees."""
         none = np.empty((len(self.names), 0), np.uint16)
         matrix = np.concatenate([none, *read()], axis=1)
         codes = dict(zip(self.names, matrix, strict=True))
@@ -179,10 +179,14 @@ class DrawnTrees(Fit[list[Drawn]]):
         schema: Schema,
         room: int,
         rate: Fraction,
-    ) -> tuple[Walk[Drawn], Fraction, float]:
+    ) -> tuple[Proposal[Drawn], Fraction, float]:
         ground = Ground.of(rows, candidates, self.label, schema, rate=rate, room=room)
-        walk, own, total = ground.proposal(self.depth, rate)
-        return walk, own, total + off_by(candidates, schema, self.depth, rate * len(ground.labels))
+        proposal, own, total = ground.proposal(self.depth, rate)
+        return (
+            proposal,
+            own,
+            total + off_by(candidates, schema, self.depth, rate * len(ground.labels)),
+        )
 
 
 def off_by(

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bocage.engine.codes.counting import workers
-from bocage.mechanisms import Walked
+from bocage.mechanisms import Proposed
 from bocage.plan.splits import Split
 from bocage.private.choose import Candidate
 from bocage.private.query import IntArray
 from bocage.schema import Categorical, Schema
 
 if TYPE_CHECKING:
-    from bocage.mechanisms import Steps, Walk
+    from bocage.mechanisms import Choices, Proposal
 
 FloatArray = NDArray[np.float64]
 MANY = 2000  # rows that are worth more than one thread
@@ -92,19 +92,20 @@ class Ground:
         lost = np.exp(-float(rate) * np.arange(len(labels) + 1))
         return cls(candidates, codes, labels, schema[label].cells, facts, float(rate), lost, room)
 
-    def proposal(self, depth: int, rate: Fraction) -> tuple[Walk[Drawn], Fraction, float]:
-        """A walk, its rate, and about the logarithm of the sum over all trees."""
+    def proposal(self, depth: int, rate: Fraction) -> tuple[Proposal[Drawn], Fraction, float]:
+        """A proposal, its rate, and about the logarithm of the sum over all trees."""
         root = _Node(np.arange(len(self.labels), dtype=np.int32), self.facts, depth)
         first = self.weights(root, workers() if len(self.labels) >= MANY else 1)
-        return lambda steps: self.walk(steps, root, first), rate, float(np.logaddexp.reduce(first))
+        total = float(np.logaddexp.reduce(first))
+        return lambda choices: self.propose(choices, root, first), rate, total
 
-    def walk(self, steps: Steps, root: _Node, first: FloatArray) -> Walked[Drawn]:
+    def propose(self, choices: Choices, root: _Node, first: FloatArray) -> Proposed[Drawn]:
         """One choice for each node, from the root down, and one for the label of each leaf."""
         nodes, odds, out_of = [root], [1], [1]
         chosen: list[tuple[int, int] | None] = []
         for node in nodes:
             weights = first if node is root else self.weights(node)
-            place, splits = steps.choose(weights) if len(weights) > 1 else 0, node.splits
+            place, splits = choices.choose(weights) if len(weights) > 1 else 0, node.splits
             if len(weights) > 1:
                 split, whole = self.chance(node)
                 odds.append(split if place else whole - split)
@@ -120,10 +121,10 @@ class Ground:
             nodes += self.children(node, column, split)
         leaves = [node.rows for node, one in zip(nodes, chosen, strict=True) if one is None]
         counts = np.array([self.counts(rows) for rows in leaves])
-        labels = steps.choose_each(self.rate * counts)
+        labels = choices.choose_each(self.rate * counts)
         out_of.append(self.classes ** len(leaves))
         score = int(counts[np.arange(len(leaves)), labels].sum())
-        return Walked(self.tree(chosen, labels.tolist()), score, (prod(odds), prod(out_of)))
+        return Proposed(self.tree(chosen, labels.tolist()), score, (prod(odds), prod(out_of)))
 
     def weights(self, node: _Node, threads: int = 1) -> FloatArray:
         """Logarithms of the sums over all trees: those that are a leaf, then those of each split."""

@@ -3,7 +3,7 @@
 The weight of a tree is its public prior times exp(rate * rows that it predicts right). Children share no
 rows, so that the sum over all trees is a sum over the splits of their root of a product over the
 children, and so on down to the leaves, where it is a sum over labels. All sums are natural
-logarithms in floating point: they propose a tree, and `bocage.mechanisms.selection.by_rejection` corrects them.
+logarithms in floating point: they propose a tree, and `bocage.mechanisms.selection.rejection_sampling` corrects them.
 
 The prior: a node that can be split is split with probability 1/2, or room / (2 b) if the product b of the
 numbers of children on the way to it exceeds a public `room`: a tree has about so many leaves at most

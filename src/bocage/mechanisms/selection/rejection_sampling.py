@@ -1,7 +1,7 @@
 """The exponential mechanism over outcomes that are far too many to list, such as whole trees.
 
 Outcome T is to be drawn with probability proportional to prior(T) * exp(rate * score(T)), where the
-score is an integer and the prior a public rational number. A walk makes one choice after another by
+score is an integer and the prior a public rational number. A proposal makes one choice after another by
 weights in floating point, each the sum over all that may still come, and so reaches T with a
 probability q(T) that is nearly right. What is wrong with it is known, and taken away:
 
@@ -9,7 +9,7 @@ probability q(T) that is nearly right. What is wrong with it is known, and taken
    an exact uniform integer below their sum. So q(T) is the product of w_i / sum(w) over the choices,
    exactly, wherever the floats came from.
 2. With M = exp(total + MARGIN), T is accepted with probability a(T) = prior(T) exp(rate * score(T))
-   / (q(T) M), by a coin that is exact (`acceptance`); otherwise the walk starts again.
+   / (q(T) M), by a coin that is exact (`acceptance`); otherwise it is proposed anew.
 
 Each round thus ends with T with probability q(T) a(T) = prior(T) exp(rate * score(T)) / M. M is the
 same for all T, so that T is drawn exactly in proportion as long as a(T) <= 1 for all T, however wrong
@@ -18,7 +18,7 @@ MARGIN, whatever the table.
 
 The contract
 ------------
-For every T the walk must know one sequence of choices that leads to T, all of them by `Steps`, with
+For every T the proposal must know one sequence of choices that leads to T, all of them by `Choices`, with
 
     sum over its choices of (ln sum exp W - W_i) <= total + MARGIN / 2 - ln(prior exp(rate * score)),
 
@@ -34,12 +34,12 @@ Who keeps the contract
 ----------------------
 `total` has to be an upper bound whatever the table: that is a matter of sizes, and so checked before the
 charge, see :mod:`bocage.private.preconditions`. Were it broken all the same, by an error in a loop, T would be
-drawn with q(T), less often than it should be. So a(T) is compared with 1, exactly, for each T that a walk
+drawn with q(T), less often than it should be. So a(T) is compared with 1, exactly, for each T that a proposal
 comes to, accepted or not, and a larger one ends the draw: `UncoveredError`, nothing is released, and what
 was charged stays charged. The law of what is released never changes in silence.
 
 That refusal is a net, and no part of the proof. It is made after rows were read, and for some T only, so that
-it could tell something of the rows: that a walk came to a T whose a(T) exceeds 1. Without an error in the
+it could tell something of the rows: that a proposal came to a T whose a(T) exceeds 1. Without an error in the
 code there is no such T in any table, and then the refusal has the probability 0 for all of them. It carries
 nothing of T, and the way out is not to ask again but to report it.
 """
@@ -63,8 +63,8 @@ MARGIN = Fraction(1, 1 << 10)  # what floats may be off; a round fails about as 
 _BITS = 52
 
 
-class Steps:
-    """The choices of one walk."""
+class Choices:
+    """The choices of one proposal, and how likely they were."""
 
     def __init__(self, source: Randomness, bits: int = _BITS) -> None:
         self._source = source
@@ -90,19 +90,19 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class Walked(Generic[T]):
-    """Where a walk has led."""
+class Proposed(Generic[T]):
+    """What was proposed."""
 
     outcome: T
     score: int
     odds: tuple[int, int]  # the public prior: numerator and denominator, not necessarily reduced
 
 
-Walk = Callable[[Steps], Walked[T]]
+Proposal = Callable[[Choices], Proposed[T]]
 
 
-def draw_walk(
-    walk: Walk[T], rate: Fraction, total: float, source: Randomness, bits: int = _BITS
+def draw_by_rejection(
+    proposal: Proposal[T], rate: Fraction, total: float, source: Randomness, bits: int = _BITS
 ) -> T:
     """Draw an outcome with probability proportional to prior * exp(rate * score), exactly.
 
@@ -119,16 +119,16 @@ def draw_walk(
         raise EpsilonError(f"the rate of a selection must be greater than 0, not {rate}.")
     ceiling = Fraction(total) + MARGIN
     while True:
-        steps = Steps(source, bits)
-        walked = walk(steps)
-        numerator, denominator = walked.odds
+        choices = Choices(source, bits)
+        proposed = proposal(choices)
+        numerator, denominator = proposed.odds
         if accept(
-            [index(numerator), *steps.sums],
-            [index(denominator), *steps.taken],
-            ceiling - rate * index(walked.score),
+            [index(numerator), *choices.sums],
+            [index(denominator), *choices.taken],
+            ceiling - rate * index(proposed.score),
             source,
         ):
-            return walked.outcome
+            return proposed.outcome
 
 
 def _integer_weights(weights: FloatArray, bits: int) -> IntArray:

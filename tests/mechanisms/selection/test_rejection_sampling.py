@@ -17,10 +17,15 @@ import numpy as np
 import pytest
 
 from bocage.errors import EpsilonError, NoiseError
-from bocage.mechanisms import OpenDPNoise, SystemNoise, Walked
+from bocage.mechanisms import OpenDPNoise, Proposed, SystemNoise
 from bocage.mechanisms.rng import RandomBits
 from bocage.mechanisms.selection.acceptance import UncoveredError, _exp, _product, accept
-from bocage.mechanisms.selection.by_rejection import MARGIN, Steps, _integer_weights, draw_walk
+from bocage.mechanisms.selection.rejection_sampling import (
+    MARGIN,
+    Choices,
+    _integer_weights,
+    draw_by_rejection,
+)
 from bocage.private import capabilities
 from private.noises import SilentNoise
 
@@ -62,7 +67,7 @@ class Example:
         root = steps.choose(np.array([*roots, -INF]) + self.off * np.array([1, -1, 1]))
         chosen = steps.choose_each(leaves[root] + self.off * np.array([[1, -1], [-1, 1]]))
         outcome = (root, *chosen.tolist())
-        return Walked(outcome, self.score(outcome), self.prior(outcome))
+        return Proposed(outcome, self.score(outcome), self.prior(outcome))
 
 
 SMALL = Example(
@@ -105,7 +110,7 @@ def measured(walk, outcome):
 
         def at(place, level=level):
             probe = Places([*places, place, 0, 0])
-            return walk(Steps(probe)).outcome[level], probe.bounds[level]
+            return walk(Choices(probe)).outcome[level], probe.bounds[level]
 
         bound = at(0)[1]
         begin, end = (
@@ -119,7 +124,7 @@ def measured(walk, outcome):
 
 def accepted(example, places, word):
     try:
-        draw_walk(example.walk, RATE, example.total, Places(places, word))
+        draw_by_rejection(example.walk, RATE, example.total, Places(places, word))
     except Rejected:
         return False
     return True
@@ -160,7 +165,7 @@ def one_round(example):
             return example.walk(steps)
 
         try:
-            return draw_walk(walk, RATE, total, source, bits=1)
+            return draw_by_rejection(walk, RATE, total, source, bits=1)
         except Rejected:
             return None
 
@@ -205,11 +210,11 @@ def test_one_row_changes_the_law_by_no_more_than_the_rate(enumerate_outputs):
 
 def test_a_row_is_chosen_from_as_if_it_were_alone():
     weights = np.array([[0.0, -1.5, -INF, 2.0], [-90.0, -90.0, -7e5, -INF], [3.0, -INF, 0.0, 3.0]])
-    sums = Steps(RandomBits())
+    sums = Choices(RandomBits())
     sums.choose_each(weights)
     for share in (0, 1, 5, 9, 10):
         places = [min(bound - 1, bound * share // 10) for bound in sums.sums]
-        together, alone = Steps(Places(places)), Steps(Places(places))
+        together, alone = Choices(Places(places)), Choices(Places(places))
         chosen = together.choose_each(weights).tolist()
         assert chosen == [alone.choose(row) for row in weights]
         assert (together.taken, together.sums) == (alone.taken, alone.sums)
@@ -221,25 +226,25 @@ def test_a_row_is_chosen_from_as_if_it_were_alone():
 def test_sums_over_thousands_of_candidates_do_not_overflow():
     for columns in (1, 1023, 1024, 100_000):
         weights = np.zeros((2, columns))
-        steps = Steps(RandomBits())
+        steps = Choices(RandomBits())
         steps.choose_each(weights)
         assert all(1 << 51 < bound < 1 << 63 for bound in steps.sums)
-        last = Steps(Places([steps.sums[0] - 1, 0])).choose_each(weights)
+        last = Choices(Places([steps.sums[0] - 1, 0])).choose_each(weights)
         assert last.tolist() == [columns - 1, 0]
 
 
 @pytest.mark.parametrize("row", [[-INF, -INF], [0.0, INF], [0.0, math.nan], []])
 def test_weights_that_allow_no_choice_are_refused(row):
     with pytest.raises(ValueError, match=r"candidate|zero-size"):
-        Steps(RandomBits()).choose(np.array(row))
+        Choices(RandomBits()).choose(np.array(row))
 
 
 def test_what_is_no_integer_is_refused():
-    for walked in (Walked(0, 0.5, (1, 1)), Walked(0, 0, (0.5, 1)), Walked(0, 0, (1, 1.0))):
+    for walked in (Proposed(0, 0.5, (1, 1)), Proposed(0, 0, (0.5, 1)), Proposed(0, 0, (1, 1.0))):
         with pytest.raises(TypeError):
-            SystemNoise().walk(lambda _, walked=walked: walked, RATE, 0.0)
+            SystemNoise().draw_by_rejection(lambda _, walked=walked: walked, RATE, 0.0)
     with pytest.raises(EpsilonError, match="rate of a selection"):
-        SystemNoise().walk(SMALL.walk, Fraction(0), 0.0)
+        SystemNoise().draw_by_rejection(SMALL.walk, Fraction(0), 0.0)
 
 
 @pytest.mark.parametrize("x", [Fraction(0), Fraction(1, 10**30), Fraction(100_000), Fraction(7, 3)])
@@ -301,14 +306,16 @@ def test_a_proposal_with_wrong_weights_is_refused_or_draws_by_the_definition(wro
 
         def walk(steps, at=at):
             place = steps.choose(np.array(wrong, np.float64))
-            return Walked(place, place, (1, 1)) if place == at else Walked(place, -(10**6), (1, 1))
+            return (
+                Proposed(place, place, (1, 1)) if place == at else Proposed(place, -(10**6), (1, 1))
+            )
 
         places = Places([int(whole[:at].sum())], 0)
         if covered:
-            assert draw_walk(walk, Fraction(1), total, places) == at
+            assert draw_by_rejection(walk, Fraction(1), total, places) == at
         else:
             with pytest.raises(UncoveredError):
-                draw_walk(walk, Fraction(1), total, places)
+                draw_by_rejection(walk, Fraction(1), total, places)
 
 
 @pytest.mark.parametrize("exponent", [Fraction(10, 3), Fraction(-10, 3)])
@@ -336,13 +343,13 @@ def test_the_coin_draws_as_many_digits_as_it_takes(enumerate_outputs, top, botto
 
 
 def test_a_provider_that_walks_is_told_from_one_that_does_not():
-    assert capabilities.walks(SystemNoise()) == 0
-    assert capabilities.walks(SilentNoise()) == 0
+    assert capabilities.draws_by_rejection(SystemNoise()) == 0
+    assert capabilities.draws_by_rejection(SilentNoise()) == 0
     with pytest.raises(NoiseError, match="no draw of whole trees"):
-        capabilities.walks(OpenDPNoise())
+        capabilities.draws_by_rejection(OpenDPNoise())
 
 
 def test_the_system_walks_where_the_target_is():
     steep = replace(STEEP, scores=STEEP.scores * 100)  # the best wins but for exp(-100)
-    assert SystemNoise().walk(steep.walk, RATE, steep.total) == (0, 1, 0)
-    assert SilentNoise().walk(steep.walk, RATE, steep.total) == (0, 1, 0)
+    assert SystemNoise().draw_by_rejection(steep.walk, RATE, steep.total) == (0, 1, 0)
+    assert SilentNoise().draw_by_rejection(steep.walk, RATE, steep.total) == (0, 1, 0)
