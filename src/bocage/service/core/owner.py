@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from bocage.accounting import Balance, Ledger, Scope, State
-from bocage.engine.draft import to_toml
+from bocage.engine.files.draft import to_toml
 from bocage.engine.profile import draft_schema
 from bocage.epsilon import Epsilon
 from bocage.errors import LedgerError, ScopeClosed, ServiceError
