@@ -38,8 +38,8 @@ help: ## list the targets
 demo: .venv/core.stamp ## ask a made-up table of 100,000 people, in under a minute
 	@$(BIN)/bocage demo $(ARGS)
 
-# Neither servers nor a browser, and nothing that takes more than a second: see CONTRIBUTING.md.
-FAST := not spark and not postgres and not service and not browser and not slow
+# No servers, no browser, no experiments, and nothing that takes more than half a second: see CONTRIBUTING.md.
+FAST := not spark and not postgres and not service and not browser and not paper and not slow
 
 check: lint ## lint, then run the fast tests, in under two minutes
 	@scripts/system.sh node
@@ -61,7 +61,7 @@ format: .venv/dev.stamp ## let ruff mend and format the code
 docs: .venv/dev.stamp ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict && echo "site/index.html is built."
 
-house: .venv/dev.stamp ## write the tree and the walk in CONTRIBUTING.md again
+house: .venv/dev.stamp ## write the tree, the walk and the recipes' files in CONTRIBUTING.md again
 	@$(BIN)/python scripts/house.py
 
 picture: .venv/dev.stamp ## draw the tree at the top of the README again

@@ -1,4 +1,4 @@
-"""Write the tree and the walk of one question in CONTRIBUTING.md again: `make house`.
+"""Write the tree, the walk of one question and the files of recipes in CONTRIBUTING.md: `make house`.
 
 The tree is `ls src/bocage` in the order of the layers, with the first sentence of each docstring.
 The walk is what a tracer sees: every file that one question opens, in order.
@@ -111,5 +111,7 @@ def written(page: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text("utf-8")), encoding="utf-8")
+    import recipes  # the file beside this one
+
+    PAGE.write_text(recipes.written(written(PAGE.read_text("utf-8"))), encoding="utf-8")
     sys.stdout.write(f"{PAGE.name} is written.\n")

@@ -24,7 +24,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 # What a whole directory needs, and what a fixture brings: `make check` leaves these out.
-DIRECTORIES = {"service": "service", "client": "service", "end_to_end": "browser"}
+DIRECTORIES = {
+    "service": "service",
+    "client": "service",
+    "end_to_end": "browser",
+    "experiments": "paper",
+}
 FIXTURES = {"postgres_url": "postgres", "spark": "spark", "chromium": "browser"}
 
 

@@ -58,6 +58,7 @@ assert lives > 20
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("next_to_open", ["use", "look"])
 def test_who_is_killed_before_any_statement_leaves_a_ledger_that_opens(path, next_to_open):
     command = [sys.executable, "-W", "ignore", "-c", KILLED, str(path), next_to_open]

@@ -112,6 +112,7 @@ def test_nothing_is_charged_without_a_yes(train, clinic):
     assert not (clinic / "m.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "code", "charged"), [("y", 0, "500"), ("n", 130, "0")])
 def test_on_a_terminal_a_person_is_asked(clinic, answer, code, charged):
     ours, theirs = pty.openpty()
@@ -200,6 +201,7 @@ def test_parameters_become_what_they_are():
         make_learner("dpdf", ["support=1.5"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_training_leaves_a_true_ledger_and_no_half_model(clinic, sent):
     with open_ledger(clinic / "book", create=True) as ledger:

@@ -125,6 +125,7 @@ def test_a_model_that_changed_meanwhile_is_not_overwritten(grown, update, clinic
     assert grown.read_bytes() == before + b"\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_update_leaves_the_charge_and_the_old_model(grown, clinic, sent):
     before = grown.read_bytes()

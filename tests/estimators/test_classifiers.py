@@ -36,9 +36,9 @@ from bocage.estimators import (
     DiffPC45Classifier,
     DiffPID3Classifier,
     DPDFClassifier,
-    PointSystemClassifier,
     RandomTreesClassifier,
     ReadableTreeClassifier,
+    ScorecardClassifier,
     TuningCost,
 )
 from bocage.learners import LEARNERS
@@ -51,7 +51,7 @@ CLASSIFIERS = [
 CLASSIFIERS.remove(estimators.PrivateClassifier)
 CLASSIFIERS.remove(estimators.SurveyTreeClassifier)  # of the local model: test_local.py
 UNSET = {
-    ReadableTreeClassifier, PointSystemClassifier, AdditiveClassifier, BayesClassifier, AutoClassifier,
+    ReadableTreeClassifier, ScorecardClassifier, AdditiveClassifier, BayesClassifier, AutoClassifier,
 }  # fmt: skip
 QUIET = 1000  # with 400 rows a wrong split or count has probability below 1e-30
 
@@ -119,7 +119,7 @@ def test_the_rule_behind_the_rows_is_found(cls):
     assert fitted.certificate_.epsilon == str(QUIET)
     assert fitted.certificate_.entry is None
     either = cls is AutoClassifier and not hasattr(fitted.model_, "is_leaf")  # points say it too
-    if either or cls in {PointSystemClassifier, AdditiveClassifier, BayesClassifier}:
+    if either or cls in {ScorecardClassifier, AdditiveClassifier, BayesClassifier}:
         assert isinstance(fitted.model_, AdditiveModel)
         return
     kind = Forest if cls in {DPDFClassifier, RandomTreesClassifier} else Tree

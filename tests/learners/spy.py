@@ -1,4 +1,4 @@
-"""A executor that keeps what the mechanisms were really told, and random tables to spy on."""
+"""An executor that keeps what the mechanisms were really told, and random tables to spy on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bocage.private.count import Counts
 from bocage.private.criteria import Doubled
 from bocage.private.executor import LiveExecutor
 from bocage.private.joint.mixture import OneOf
-from bocage.private.joint.scorecard.sampler import DrawnPoints
+from bocage.private.joint.score.sampler import DrawnScores
 from bocage.private.joint.temperature import UNITS, rates_of
 from bocage.private.joint.tree.sampler import DrawnTrees
 from bocage.private.objective.boosting import Boosting
@@ -111,7 +111,7 @@ class Draw:
             return sum(terms.steps / s for s in self.scales[first : first + sizes[cell]])
         if isinstance(self.query, Mode) and self.query.each:
             return self.rates[cell] * terms.steps
-        if isinstance(self.query, DrawnTrees | DrawnPoints | OneOf):
+        if isinstance(self.query, DrawnTrees | DrawnScores | OneOf):
             own = getattr(self.query, "each", (self.query.epsilon,))[cell]
             tempered = len(rates_of(terms.rate(1, own))) > 1  # scores are counted in units then
             return self.rates[cell] * (UNITS if tempered else 1) * terms.steps

@@ -61,7 +61,10 @@ def used_by_records(executor):
 CASES = [
     *((name, 300, "0.5") for name in LEARNERS),
     *((name, 2000, "1") for name in LEARNERS),
-    *((name, 20_000, "1") for name in ("auto", "readable", "bayes", "additive", "points", "rdt")),
+    *(
+        (name, 20_000, "1")
+        for name in ("auto", "readable", "bayes", "additive", "scorecard", "rdt")
+    ),
 ]
 
 

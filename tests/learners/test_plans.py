@@ -16,9 +16,9 @@ from bocage.learners import (
     DPDF,
     DiffPC45,
     DiffPID3,
-    PointSystem,
     PrivateID3,
     ReadableTree,
+    Scorecard,
     SulqID3,
 )
 from bocage.mechanisms import Adjacency
@@ -41,14 +41,14 @@ def learners(draw, schema, *, printed):
             depth=depth,
             criterion=draw(CRITERIA),
             selection=selection,
-            points=draw(st.sampled_from(["joint", "separate"])) if printed else "joint",
+            scorecards=draw(st.sampled_from(["joint", "separate"])) if printed else "joint",
             prune=False,
             printed=printed,
         )
     ]
     if not printed:
         rows = st.none() | st.integers(1, 10**4)
-        kinds += [lambda: ReadableTree(draw(rows), points=draw(st.booleans())), PointSystem]
+        kinds += [lambda: ReadableTree(draw(rows), scorecards=draw(st.booleans())), Scorecard]
     if not numeric:
         splits = sum(a.cells > 1 for a in schema.attributes)
         kinds += [
@@ -119,6 +119,7 @@ def test_the_printed_variants_use_no_more_than_the_budget(case, silent):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(), silent=st.booleans(), printed=st.booleans(), data=st.data())
 def test_separate_split_points_use_no_more_than_the_budget(seed, silent, printed, data):
@@ -135,7 +136,7 @@ def test_separate_split_points_use_no_more_than_the_budget(seed, silent, printed
 
 def most_scans(learner, plan):
     """Questions of a level: those planned, and one about the leaves that ended there."""
-    if isinstance(learner, ReadableTree | PointSystem):
+    if isinstance(learner, ReadableTree | Scorecard):
         return 4 + 2 * 12  # two questions a level; a path of 12 splits has 4096 branches
     levels = 1 + max(step.level for step in plan.steps)
     trees = learner.trees if isinstance(learner, DPDF) else 1

@@ -296,6 +296,7 @@ def _title(url):
     return found
 
 
+@pytest.mark.browser
 def test_a_browser_distorts_under_a_strict_policy(tmp_path):
     shutil.copy(MODULE, tmp_path)
     SURVEY.save(tmp_path / "survey.json")

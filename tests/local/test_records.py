@@ -236,6 +236,7 @@ print(Kept(sys.argv[2]).answer(survey, ["me"], true_codes(survey, row)).to_docum
 """
 
 
+@pytest.mark.slow
 def test_two_programs_at_once_give_one_answer(tmp_path):
     SURVEY.save(tmp_path / "survey.json")
     command = [sys.executable, "-c", PROGRAM, tmp_path / "survey.json", tmp_path / "kept.json"]

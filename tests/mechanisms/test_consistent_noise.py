@@ -71,6 +71,7 @@ def test_the_norm_is_gamma_distributed(sizes, columns):
     assert stats.kstest(norms, "gamma", (body.dimension, 0, 1 / float(RATE))).pvalue > 1e-9
 
 
+@pytest.mark.slow
 def test_over_their_norm_draws_are_those_of_a_uniform_point():
     # Where the boundary of the body is hit: two samples of 1,500, Kolmogorov-Smirnov on the sum and on
     # one cell of each table, false alarm 1e-9 each.

@@ -207,6 +207,7 @@ def _scripted_bits(scripted):
     return ScriptedBits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", [1, 2, 3, 5, 7, 8, 9, 20])  # words have three bits
 def test_integers_below_a_bound_are_uniform(enumerate_outputs, scripted_bits, bound):
     samplers = [

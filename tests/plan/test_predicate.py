@@ -40,6 +40,7 @@ def test_a_bound_filter_accepts_the_codes_that_the_filter_means(predicate: Predi
     assert accepted(predicate) == [means(predicate, codes) for codes in ALL_CODES]
 
 
+@pytest.mark.slow
 @given(filters(), filters())
 def test_de_morgan(first: Predicate, second: Predicate) -> None:
     assert bind(~(first & second), SCHEMA) == bind(~first | ~second, SCHEMA)

@@ -85,6 +85,7 @@ def loss_of(before, after, sizes, bodies):
     return loss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("choice", [True, False])
 def test_all_tables_of_single_attributes_lose_their_share_and_no_more(
@@ -108,6 +109,7 @@ def test_all_tables_of_single_attributes_lose_their_share_and_no_more(
     assert largest == share
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("many", [1, 2, 3])
 def test_every_set_of_pairs_loses_the_share_of_pairs_and_no_more(

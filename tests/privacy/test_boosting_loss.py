@@ -210,6 +210,7 @@ def table_prior(cells, raised, changes):
     return (1 - chance) ** (cells - raised) * (chance / changes) ** raised
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 3), st.integers(0, 9))
 def test_the_law_of_a_draw_is_prior_times_weight(seed, labels, rows):

@@ -58,6 +58,7 @@ def asked(monkeypatch):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adjacency", Adjacency)
 def test_a_round_loses_its_price_and_no_more_and_the_prices_are_what_is_gone(asked, adjacency):
     whole = Epsilon.of(2000)

@@ -32,7 +32,7 @@ from bocage.mechanisms import (
 from bocage.private.cells import _OnePurse
 from bocage.private.count import Count
 from bocage.private.executor import LiveExecutor
-from bocage.private.joint.scorecard.counts import ScoredCounts
+from bocage.private.joint.score.counts import ScoredCounts
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE, PrivateTable
 from bocage.private.tables.ensemble import Ensemble

@@ -105,6 +105,7 @@ def test_laplace_tails_are_neither_too_light_nor_too_heavy(scale):
     assert tail(1 / WRONG) < FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [Fraction(7), Fraction(1000)])
 def test_low_digits_do_not_depend_on_high_digits(scale):
     # X mod 4 against X div 4, six million draws, X >= 0: independent by definition.

@@ -165,6 +165,7 @@ def test_a_criterion_with_too_small_a_range_is_caught(selection):
     assert worst_selection_loss(lambda t: t._ask(query, False), Adjacency.ADD_REMOVE, 3) > LIMIT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 @pytest.mark.parametrize("level", ["0.5", "0.75"])
 def test_a_quantile_and_the_counts_around_it_lose_at_most_epsilon(level, adjacency, monkeypatch):

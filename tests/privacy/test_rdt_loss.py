@@ -54,6 +54,7 @@ def vectors(learner, rows, adjacency=Adjacency.ADD_REMOVE):
     return counts, scale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 def test_one_record_moves_the_leaf_vectors_by_the_sensitivity_and_never_more(name):
     learner = Fixed(**LEARNERS[name].parameters())

@@ -29,8 +29,8 @@ GRID = Schema("grid", (Numeric("x", lower=0, upper=3, step=1),), CLASS)
 
 @pytest.fixture(autouse=True)
 def _trees_alone(monkeypatch):
-    """Ladders are enumerated elsewhere."""
-    monkeypatch.setattr("bocage.learners.score.ordinal_rule.SIZES", ())
+    """Ordinal scores are enumerated elsewhere."""
+    monkeypatch.setattr("bocage.learners.score.rule.SIZES", ())
 
 
 @pytest.mark.slow
@@ -40,6 +40,7 @@ def test_a_drawn_tree_with_counted_rows_loses_epsilon_and_no_more():
     assert 0.6 * EPSILON < worst <= EPSILON + SLACK
 
 
+@pytest.mark.slow
 def test_a_tree_drawn_at_once_loses_epsilon_and_no_more():
     learner = ReadableTree(rows=1)
     labeled = 2 + 2 * 2  # a leaf, or a split by the other column into two of them
@@ -133,6 +134,7 @@ def test_one_value_against_the_rest_loses_epsilon_and_no_more():
     assert 0.5 * EPSILON < worst <= EPSILON + SLACK
 
 
+@pytest.mark.slow
 def test_thresholds_lose_epsilon_and_no_more():
     learner = ReadableTree(rows=1, drawn=False)
     assert len(scripts(learner, GRID)) == 3 * 4  # three thresholds
@@ -161,5 +163,6 @@ class Generous(ReadableTree):
         return super().plan(schema, 2 * epsilon)
 
 
+@pytest.mark.slow
 def test_a_tree_that_spends_more_than_it_says_is_caught():
     assert worst_loss(Generous(drawn=False), NOMINAL, most=2) > EPSILON + 0.05

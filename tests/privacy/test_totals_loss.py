@@ -17,7 +17,7 @@ from bocage.errors import PlanError
 from bocage.mechanisms import Adjacency
 from bocage.plan import OUTSIDE, Branch, Cells, Cut
 from bocage.private import Count, Counts, Ensemble, Histograms, ScoredCounts
-from bocage.private.joint.scorecard.family import Sheet
+from bocage.private.joint.score.family import DrawnScorecard
 from bocage.private.query import Place
 from bocage.private.table import WHOLE
 from bocage.private.tables import consistent_counts
@@ -100,6 +100,7 @@ def test_no_combination_of_tables_is_without_noise_whatever_their_routers_leave_
         assert worst(tables_of(pair), exactly=False) == 0, pair
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("kind", [ConsistentCounts, Ensemble])
 @pytest.mark.parametrize("label", ["c", None])
@@ -126,7 +127,7 @@ def test_tables_without_rows_outside_have_the_noise_that_they_always_had():
     assert ConsistentCounts((covering, outside), "c", ONE).sizes == [3, 3]
 
 
-SHEET = Sheet(((Block(("a",), (3,), (3,)), (0, 1, 2)),), 1, (0, 1))
+SHEET = DrawnScorecard(((Block(("a",), (3,), (3,)), (0, 1, 2)),), 1, (0, 1))
 OTHERS = {
     "count": lambda t: t.noisy_count(1).values,
     "counts": lambda t: t.noisy_counts(["a", "c"], 1).values,

@@ -8,7 +8,7 @@ import numpy as np
 
 from bocage.mechanisms import Perturbation
 from bocage.mechanisms.rng import RandomBits
-from bocage.private import DrawnLadders, DrawnPoints, DrawnTrees, Ladders, OneOf
+from bocage.private import DrawnScores, DrawnTrees, OneOf
 from bocage.private.objective import rounding
 from bocage.private.objective.fit import GRID_BITS
 from bocage.private.objective.minimizer import Descent, to_float
@@ -68,8 +68,5 @@ def one_of(paths, among, depth, room, others, *, favor=0):
     """A tree, or one of the others, drawn for all that the only cell has left."""
     (epsilon,) = paths.purses()
     trees = DrawnTrees(paths.cells, (tuple(among),), "label", depth, (room,), (epsilon,))
-    fits = tuple(
-        (DrawnLadders if isinstance(other, Ladders) else DrawnPoints)("label", epsilon, other)
-        for other in others
-    )
+    fits = tuple(DrawnScores("label", epsilon, other) for other in others)
     return paths.fit(OneOf(trees, fits, favor))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import product
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -136,6 +137,7 @@ def charged(first, second, one, other):
     return account.spent()
 
 
+@pytest.mark.slow
 @given(ways(), ways())
 def test_where_a_row_can_be_in_both_parts_the_charges_add(first, second):
     spent = charged(first, second, "1", "2")

@@ -64,6 +64,7 @@ def schemas(draw: st.DrawFn) -> Schema:
     )
 
 
+@pytest.mark.slow
 @given(schemas())
 def test_a_schema_written_as_json_reads_back_as_the_same(schema: Schema) -> None:
     again = Schema.from_dict(json.loads(json.dumps(schema.to_dict())))

@@ -10,10 +10,10 @@ from bocage.learners import (
     Bayes,
     DiffPC45,
     DiffPID3,
-    PointSystem,
     PrivateID3,
     RandomTrees,
     ReadableTree,
+    Scorecard,
     SulqID3,
 )
 
@@ -46,8 +46,8 @@ class ReadableTreeClassifier(PrivateClassifier, learner=ReadableTree):
     """One readable tree, as accurate as its epsilon allows."""
 
 
-class PointSystemClassifier(PrivateClassifier, learner=PointSystem):
-    """Points of some attributes that add up, and a threshold."""
+class ScorecardClassifier(PrivateClassifier, learner=Scorecard):
+    """A scorecard: points of some attributes that add up, and a threshold."""
 
 
 class AdditiveClassifier(PrivateClassifier, learner=Additive):
@@ -59,4 +59,4 @@ class BayesClassifier(PrivateClassifier, learner=Bayes):
 
 
 class AutoClassifier(PrivateClassifier, learner=Auto):
-    """A readable tree or points, an additive model or tables of counts: by a rule or a trial."""
+    """A readable tree or a scorecard, an additive model or tables of counts: by a rule or a trial."""

@@ -24,7 +24,7 @@ from bocage.learners.papers.rdt import RandomTrees
 from bocage.learners.papers.sulq_id3 import SulqID3
 from bocage.learners.plan import Plan, Step
 from bocage.learners.readable.learner import ReadableTree
-from bocage.learners.score.learner import PointSystem
+from bocage.learners.score.learner import Scorecard
 
 LEARNERS: dict[str, type[Learner]] = {
     learner.name: learner
@@ -36,7 +36,7 @@ LEARNERS: dict[str, type[Learner]] = {
         DPDF,
         RandomTrees,
         ReadableTree,
-        PointSystem,
+        Scorecard,
         Additive,
         Bayes,
         Auto,
@@ -54,11 +54,11 @@ __all__ = [
     "Learner",
     "NoiseAfter",
     "Plan",
-    "PointSystem",
     "PrivateID3",
     "Progress",
     "RandomTrees",
     "ReadableTree",
+    "Scorecard",
     "Step",
     "SulqID3",
     "noise_after",

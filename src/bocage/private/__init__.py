@@ -17,11 +17,15 @@ from bocage.private.choose import Candidate, Choose, Mode
 from bocage.private.count import Count, Counts
 from bocage.private.criteria import CRITERIA, Criterion, Doubled, criterion_named
 from bocage.private.joint.mixture import OneOf
-from bocage.private.joint.ordinal.family import Ladder, Ladders
-from bocage.private.joint.ordinal.sampler import DrawnLadders
-from bocage.private.joint.scorecard.counts import ScoredCounts
-from bocage.private.joint.scorecard.family import Sheet, Systems
-from bocage.private.joint.scorecard.sampler import DrawnPoints
+from bocage.private.joint.score.counts import ScoredCounts
+from bocage.private.joint.score.family import (
+    DrawnOrdinalScore,
+    DrawnScorecard,
+    OrdinalScores,
+    Scorecards,
+    Scores,
+)
+from bocage.private.joint.score.sampler import DrawnScores
 from bocage.private.joint.tree.sampler import MOST_DEPTH, DrawnTrees
 from bocage.private.joint.tree.space import Drawn
 from bocage.private.objective.boosting import Boosting
@@ -56,8 +60,9 @@ __all__ = [
     "Criterion",
     "Doubled",
     "Drawn",
-    "DrawnLadders",
-    "DrawnPoints",
+    "DrawnOrdinalScore",
+    "DrawnScorecard",
+    "DrawnScores",
     "DrawnTrees",
     "Ensemble",
     "EpsilonLike",
@@ -65,20 +70,19 @@ __all__ = [
     "IntArray",
     "Item",
     "Kind",
-    "Ladder",
-    "Ladders",
     "LocalGini",
     "Mode",
     "OneOf",
     "OpenCells",
+    "OrdinalScores",
     "PrivatePartition",
     "PrivateTable",
     "ProtectedTable",
+    "Scorecards",
     "ScoredCounts",
+    "Scores",
     "Selection",
-    "Sheet",
     "Split",
-    "Systems",
     "criterion_named",
     "fit_columns",
     "protect",

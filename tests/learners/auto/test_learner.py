@@ -93,6 +93,7 @@ def fitted(rows, public, epsilon, ledger):
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "labels"), [(100, 2), (1600, 3), (6000, 2), (60_000, 4)])
 def test_every_way_has_the_certificate_of_the_whole_budget(tmp_path, count, labels):
     public = schema(8, labels)
@@ -103,6 +104,7 @@ def test_every_way_has_the_certificate_of_the_whole_budget(tmp_path, count, labe
     assert str(model.certificate.used) == model.certificate.epsilon == "1"
 
 
+@pytest.mark.slow
 def test_much_data_of_many_labels_is_tried_with_all_and_the_best_wins(tmp_path):
     """Eight attributes that add up make tables win, where a tree would be taken without trials."""
     public = schema(8, 4)

@@ -1,4 +1,4 @@
-"""Ladders as readable trees: which are drawn among, the tree that one of them is, what they find."""
+"""Ordinal scores as readable trees: which are drawn among, the tree that one of them is, what they find."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from bocage.errors import LearnerError
 from bocage.learners import Auto, ReadableTree
 from bocage.learners.discretization import Spreads
 from bocage.learners.readable.learner import favor_of
-from bocage.learners.score import ordinal_rule
-from bocage.learners.score.ordinal_rule import ladders_of
-from bocage.learners.score.ordinal_tree import tree_of
-from bocage.learners.score.text import ladder_in_words
+from bocage.learners.score import rule
+from bocage.learners.score.models import tree_of
+from bocage.learners.score.rule import ordinal_scores_of
+from bocage.learners.score.text import ordinal_score_in_words
 from bocage.mechanisms import Adjacency
-from bocage.private import Block, Drawn, Ladder
-from bocage.private.joint.ordinal import sampler
+from bocage.private import Block, Drawn, DrawnOrdinalScore
+from bocage.private.joint.score import family, sampler
 from bocage.private.query import Terms
 from bocage.private.table import WHOLE
 from bocage.schema import Categorical, Numeric, Schema
@@ -82,7 +82,7 @@ def test_the_tree_predicts_what_the_ladder_says(data):
         tuple(data.draw(st.lists(st.integers(0, 2), min_size=rungs, max_size=rungs)))
         for _ in range(1 if gate is None else gate.size)
     )
-    ladder = Ladder(gate, tuple(zip(chosen, points, strict=True)), labels)
+    ladder = DrawnOrdinalScore(gate, tuple(zip(chosen, points, strict=True)), labels)
     tree = tree_of(ladder, SCHEMA)
     lookups = {b.columns[0]: b.lookup(SCHEMA)[0] for b in BLOCKS}
     for a, b, n, m in product((0, 1), range(3), (0, 4, 5, 9, 10, 49, 50, 99), range(8)):
@@ -96,19 +96,19 @@ def test_the_tree_predicts_what_the_ladder_says(data):
 def test_a_tree_splits_only_where_something_differs():
     steep = ((BLOCKS[1], (0, 1, 3)), (BLOCKS[2], (0, 0, 1, 1)))
     labels = (0, 0, 0, 1, 1, 0, 0)
-    tree = tree_of(Ladder(BLOCKS[0], steep, (labels, labels)), SCHEMA)
+    tree = tree_of(DrawnOrdinalScore(BLOCKS[0], steep, (labels, labels)), SCHEMA)
     assert tree == Drawn(-1, ("b", None), (Drawn(0), Drawn(0), Drawn(1)))
-    other = tree_of(Ladder(BLOCKS[0], steep, (labels, (1,) * 7)), SCHEMA)
+    other = tree_of(DrawnOrdinalScore(BLOCKS[0], steep, (labels, (1,) * 7)), SCHEMA)
     assert other == Drawn(-1, ("a", None), (tree, Drawn(1)))
 
 
 def test_a_ladder_is_told_in_words():
-    ladder = Ladder(
+    ladder = DrawnOrdinalScore(
         BLOCKS[0],
         ((BLOCKS[1], (0, 1, 1)), (BLOCKS[2], (2, 2, 1, 0)), (BLOCKS[3], (0, 0, 0, 1))),
         ((0, 0, 1, 2, 2, 0, 0), (1,) * 7),
     )
-    assert list(ladder_in_words(ladder, SCHEMA)) == [
+    assert list(ordinal_score_in_words(ladder, SCHEMA)) == [
         "The tree is a ladder: points add up, and their sum decides.",
         "Points: 0 if b is p, 1 if b in q, r.",
         "Points: 2 if n < 10, 1 if 10 ≤ n < 50, 0 if n ≥ 50.",
@@ -116,13 +116,14 @@ def test_a_ladder_is_told_in_words():
         "Where a is x: 0 to 1 points low, 2 points middle, 3 to 4 points high.",
         "Where a is y: 0 to 4 points middle.",
     ]
-    alone = Ladder(None, ((BLOCKS[1], (2, 1, 0)),), ((0, 1, 2),))
-    assert list(ladder_in_words(alone, SCHEMA))[1:] == [
+    alone = DrawnOrdinalScore(None, ((BLOCKS[1], (2, 1, 0)),), ((0, 1, 2),))
+    assert list(ordinal_score_in_words(alone, SCHEMA))[1:] == [
         "Points: 2 if b is p, 1 if b is q, 0 if b is r.",
         "0 points low, 1 point middle, 2 points high.",
     ]
 
 
+@pytest.mark.slow
 def test_sums_of_grades_behind_a_gate_are_found_with_few_records():
     rows, fresh = grades(1500), grades(2000, seed=2)
     with study(rows, GRADES) as table:
@@ -133,36 +134,36 @@ def test_sums_of_grades_behind_a_gate_are_found_with_few_records():
     assert model.certificate.learner == "readable"
     assert "is a ladder" in model.certificate.notes[0]
     with study(rows, GRADES) as table:
-        assert not ReadableTree(ladders=False).fit(table, "0.5").certificate.notes
+        assert not ReadableTree(ordinal_scores=False).fit(table, "0.5").certificate.notes
     with study(grades(800), GRADES) as table:  # more would be for tables
         assert "is a ladder" in Auto().fit(table, "0.5").certificate.notes[0]
 
 
 def test_how_many_attributes_climb_follows_from_public_numbers(monkeypatch):
     def ladders(rows, epsilon="0.5", names=NAMES):
-        return ladders_of(SCHEMA, names, rows, Epsilon.of(epsilon), Spreads())
+        return ordinal_scores_of(SCHEMA, names, rows, Epsilon.of(epsilon), Spreads())
 
     assert (ladders(1000).most, ladders(1000).top) == (3, 3)
     assert [block.cells for block in ladders(1000).blocks] == [(2,), (3,), (4,), (4,)]
     assert ladders(10**9) is None  # every choice of columns takes a look at every row
     assert (ladders(1000, names=("a", "b")).most, ladders(1000, names=("a", "b")).top) == (2, 4)
     assert ladders(1000, names=("a",)).most == 1
-    monkeypatch.setattr(ordinal_rule, "WORK", 2e7)
+    monkeypatch.setattr(rule, "ORDINAL_WORK", 2e7)
     few, many = ladders(1000), ladders(1000, epsilon="3")  # rates are tried beside a large one
     assert (few.most, few.top) > (many.most, many.top)
 
 
 def test_what_the_rule_allows_is_never_refused_later():
     """A refusal would come when all is charged."""
-    assert ordinal_rule.WORK / ordinal_rule._frame_work(0, 1) < sampler.MOST_FRAMES
-    assert ordinal_rule.LEAVES <= sampler.MOST_LEAVES
+    assert rule.ORDINAL_WORK / rule._frame_work(0, 1) < family.MOST_FRAMES
+    assert rule.LEAVES <= family.MOST_LEAVES
     for count, cells in ((5, 5), (9, 4), (22, 12), (30, 2), (200, 2)):
         values = tuple(map(str, range(cells)))
         columns = tuple(Categorical(f"a{i}", values) for i in range(count))
         schema = Schema("t", columns, Categorical("y", ("0", "1")))
         names = tuple(column.name for column in columns)
-        found = ladders_of(schema, names, 100, Epsilon.of(2), Spreads())
-        fit = sampler.DrawnLadders("y", Epsilon.of(2), found)
+        found = ordinal_scores_of(schema, names, 100, Epsilon.of(2), Spreads())
+        fit = sampler.DrawnScores("y", Epsilon.of(2), found)
         fit.check(Terms(schema, Adjacency.ADD_REMOVE), WHOLE)
 
 
@@ -173,14 +174,14 @@ def test_trees_are_favored_where_records_are_plenty():
 def test_wide_attributes_stay_out():
     wide, small = Categorical("w", tuple(map(str, range(40)))), Categorical("c", ("a", "b"))
     both = Schema("t", (wide, small), Categorical("y", ("0", "1")))
-    found = ladders_of(both, ("w", "c"), 100, Epsilon.of(1), Spreads())
+    found = ordinal_scores_of(both, ("w", "c"), 100, Epsilon.of(1), Spreads())
     assert [block.columns for block in found.blocks] == [("c",)]
-    assert ladders_of(both, ("w",), 100, Epsilon.of(1), Spreads()) is None
+    assert ordinal_scores_of(both, ("w",), 100, Epsilon.of(1), Spreads()) is None
 
 
 def test_a_wish_for_ladders_is_yes_or_no():
-    with pytest.raises(LearnerError, match="ladders to be True or False"):
-        ReadableTree(ladders=1).plan(GRADES, 1)
+    with pytest.raises(LearnerError, match="ordinal_scores to be True or False"):
+        ReadableTree(ordinal_scores=1).plan(GRADES, 1)
 
 
 @pytest.mark.parametrize("drawn", [True, False])

@@ -175,6 +175,7 @@ def law(enumerate_outputs, example):
     return found, unexplored
 
 
+@pytest.mark.slow
 def test_every_round_has_the_law_of_the_definition(enumerate_outputs):
     example = replace(SMALL, off=0.3)
     found, unexplored = law(enumerate_outputs, example)

@@ -38,6 +38,7 @@ def document() -> dict:
     return json.loads(json.dumps(tree().to_dict()))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(model=models())
 def test_a_model_survives_json(model):
@@ -221,6 +222,7 @@ def _places(value, path=()):
         yield from _places(part, (*path, key))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(data=st.data())
 def test_junk_anywhere_in_a_document_gives_a_model_or_a_model_error(data):

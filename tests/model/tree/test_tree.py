@@ -92,6 +92,7 @@ def test_any_tree_predicts_as_it_reads(schema: Schema, data):
     assert np.allclose(shares.sum(axis=1), 1)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(schema=schemas(), data=st.data())
 def test_its_cells_and_leaf_names_are_those_of_the_leaves(schema: Schema, data):

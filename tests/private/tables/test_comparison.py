@@ -103,6 +103,7 @@ def test_a_model_of_another_schema_is_refused():
         level.fit(BestModel((leaf(),), "play", Epsilon.of(1)))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_additive_models_are_right_as_often_as_they_predict_it(data):

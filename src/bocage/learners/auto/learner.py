@@ -1,4 +1,4 @@
-"""A readable tree or points, an additive model or tables of counts: by a published rule, and paid trials."""
+"""A readable tree or a scorecard, an additive model or tables of counts: by a published rule, and paid trials."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Auto(Learner):
     frequent labels (the exponential of the entropy of their shares). The first of these that holds:
 
     - There are 30 records times epsilon for each combination of cells: :class:`ReadableTree`, here and
-      below with a ladder or a point system in its place if that predicts more rows right.
+      below with an ordinal score or a scorecard in its place if that predicts more rows right.
     - There are four labels or more: :class:`ReadableTree`. But if s is 1000 or more, each of the three learns
       from 5 % of epsilon, 2 % choose the one that predicts most rows right, and it learns again from the rest.
     - There are two labels and 5000 records times epsilon or more: a tree learns from 5 % of epsilon, and so does

@@ -55,10 +55,12 @@ class Known:
     def grow(
         self, epsilon: Epsilon, leaves: int = ReadableTree.leaves, *, others: bool = False
     ) -> Tree | AdditiveModel:
-        """A tree, or also a ladder or points if these may take its place."""
+        """A tree, or also a score if one may take its place."""
         share = cast("PrivateTable", _Share(self.cells))
         rows = max(int(self.counts.sum()), 10)
-        learner = ReadableTree(rows, leaves, self.attributes, points=others, ladders=others)
+        learner = ReadableTree(
+            rows, leaves, self.attributes, scorecards=others, ordinal_scores=others
+        )
         model = learner.fit(share, epsilon)
         notes = dict.fromkeys((*self.certificate.notes, *model.certificate.notes))
         return replace(model, certificate=replace(self.certificate, notes=tuple(notes)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil, exp, log
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from bocage.epsilon import Epsilon
 from bocage.errors import LearnerError
@@ -21,18 +21,17 @@ from bocage.learners.plan import Plan, Step
 from bocage.learners.readable.leaves import Ends, Leaves, Size
 from bocage.learners.readable.lower_levels import DrawnLevels, Extent
 from bocage.learners.readable.upper_levels import THRESHOLDS, Rule, grow
-from bocage.learners.score.ordinal_rule import ladders_of
-from bocage.learners.score.scorecard_rule import systems_of
+from bocage.learners.score.rule import ordinal_scores_of, scorecards_of
 from bocage.model import AdditiveModel, Tree, TreeBuilder
 from bocage.model.bins import Cuts
 from bocage.model.tree.shape import MOST_ENTRIES
 from bocage.private import (
     Count,
-    DrawnLadders,
-    DrawnPoints,
+    DrawnScores,
     EpsilonLike,
     OpenCells,
     PrivateTable,
+    Scores,
     Selection,
     capabilities,
 )
@@ -48,7 +47,7 @@ SATURATED = 2.0  # epsilon that feeds the most leaves: with more of them, each h
 KEPT = (1, 4)  # parts of epsilon: splits above these levels at most, the draw at least
 LEAF_COUNTS = 1000  # records times epsilon from which on ...
 COUNTING = (19, 1)  # ... a part of epsilon counts the leaves of drawn trees
-POINTED = 4  # labels up to which a point system may take the place of a tree
+POINTED = 4  # labels up to which a scorecard may take the place of a tree
 # Records times epsilon from which on a tree is likelier beforehand than what may take its place, and for how many more
 # by a factor of e.
 PLENTY, FAVORED = 500, 50
@@ -71,11 +70,11 @@ class ReadableTree(Learner):
     drawn
         Whether the lower levels may be drawn at once, which is far more accurate. Not every noise
         provider can do that.
-    points
-        Whether a point system may take the place of the tree, if it predicts more rows right: where
+    scorecards
+        Whether a scorecard may take the place of the tree, if it predicts more rows right: where
         the whole tree is drawn at once. The model is an :class:`~bocage.model.AdditiveModel` then.
-    ladders
-        Whether the tree may be a ladder, where it is drawn at once: points along the declared order of
+    ordinal_scores
+        Whether the tree may be an ordinal score, where it is drawn at once: points along the declared order of
         values add up, and each sum has a label. It is more accurate where values have an order.
 
     Privacy
@@ -93,7 +92,7 @@ class ReadableTree(Learner):
     attributes with many codes, and 2 to 10 % each for one or two more rounds if there are uneven ones,
     whose thresholds these give; see :func:`~bocage.learners.discretization.count_spreads`. At the end of a path a
     tree is drawn by how many rows it predicts right (monotone, range 1), see
-    :class:`~bocage.private.joint.tree.sampler.DrawnTrees`, or, if that is the whole tree, a tree, a ladder or a point system among all of
+    :class:`~bocage.private.joint.tree.sampler.DrawnTrees`, or, if that is the whole tree, a tree, an ordinal score or a scorecard among all of
     these, see :class:`~bocage.private.joint.mixture.OneOf`; with 1000 records times epsilon or more, 5 % of epsilon are
     left for counts of the leaves of the whole tree, or of rows by points (discrete Laplace, sensitivity 1). Where nothing is
     drawn, which depends on schema, number of rows and epsilon, a leaf is labeled by one permute-and-flip over its label
@@ -107,8 +106,8 @@ class ReadableTree(Learner):
     leaves: int = 1024
     attributes: tuple[str, ...] | None = None
     drawn: bool = True
-    points: bool = False
-    ladders: bool = True
+    scorecards: bool = False
+    ordinal_scores: bool = True
 
     def plan(self, schema: Schema, epsilon: EpsilonLike) -> Plan:
         self.check(schema)
@@ -132,7 +131,7 @@ class ReadableTree(Learner):
                 raise LearnerError(
                     f"{self.name} needs {name} from {least} to {most}, not {value!r}."
                 )
-        for name in ("drawn", "points", "ladders"):
+        for name in ("drawn", "scorecards", "ordinal_scores"):
             if type(value := getattr(self, name)) is not bool:
                 raise LearnerError(f"{self.name} needs {name} to be True or False, not {value!r}.")
         return super().check(schema)
@@ -213,23 +212,23 @@ class ReadableTree(Learner):
 
     def _others(
         self, schema: Schema, rows: int, epsilon: Epsilon, spreads: Spreads
-    ) -> list[DrawnLadders | DrawnPoints]:
+    ) -> list[DrawnScores[Any]]:
         """What is drawn among beside trees, where all of a tree is drawn."""
         names, label = self.check(schema), label_of(schema)
-        others: list[DrawnLadders | DrawnPoints] = []
-        if self.ladders:
-            ladders = ladders_of(schema, names, rows, epsilon, spreads, leaves=self.leaves)
-            others += [] if ladders is None else [DrawnLadders(label.name, epsilon, ladders)]
-        if self.points and label.cells <= POINTED:
-            systems = systems_of(schema, names, rows, float(epsilon), spreads)
-            others += [] if systems is None else [DrawnPoints(label.name, epsilon, systems)]
-        return others
+        scores: list[Scores[Any] | None] = []
+        if self.ordinal_scores:
+            scores.append(
+                ordinal_scores_of(schema, names, rows, epsilon, spreads, leaves=self.leaves)
+            )
+        if self.scorecards and label.cells <= POINTED:
+            scores.append(scorecards_of(schema, names, rows, float(epsilon), spreads))
+        return [DrawnScores(label.name, epsilon, kind) for kind in scores if kind is not None]
 
 
 def favor_of(support: float) -> int:
-    """How often a tree is twice as likely beforehand as a ladder or points, by records times epsilon.
+    """How often a tree is twice as likely beforehand as a score, by records times epsilon.
 
     The weight of a kind is that of all its outcomes together, the good and the many. A tree of many leaves is one of very
-    many, and loses against a rougher ladder that is one of few, long after it would predict better.
+    many, and loses against a rougher score that is one of few, long after it would predict better.
     """
     return min(max(round((support - PLENTY) / (FAVORED * log(2))), 0), MOST_FAVOR)

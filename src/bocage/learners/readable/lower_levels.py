@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, log, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -13,23 +14,21 @@ from bocage.learners.base import label_of
 from bocage.learners.forest_size import largest, room
 from bocage.learners.frontier import OpenNode
 from bocage.learners.readable.leaves import Size, joined, smoothed
-from bocage.learners.score.ordinal_tree import tree_of
-from bocage.learners.score.scorecard_rule import pointed
-from bocage.learners.score.text import ladder_in_words
+from bocage.learners.score.models import counted_additive_of, tree_of
+from bocage.learners.score.text import ordinal_score_in_words
 from bocage.model import AdditiveModel, Certificate, Tree, TreeBuilder
 from bocage.model.bins import Cuts
 from bocage.model.tree.shape import MOST_ENTRIES, MOST_NODES
 from bocage.private import (
     MOST_DEPTH,
     Drawn,
-    DrawnLadders,
-    DrawnPoints,
+    DrawnOrdinalScore,
+    DrawnScorecard,
+    DrawnScores,
     DrawnTrees,
     Ensemble,
-    Ladder,
     OneOf,
     OpenCells,
-    Sheet,
 )
 from bocage.schema import Attribute, Categorical, Numeric, Schema
 
@@ -114,10 +113,10 @@ class DrawnLevels:
     cuts: dict[str, Cuts]
     most: float  # leaves of the whole tree
     spare: Epsilon | None  # for counts of the leaves
-    others: Sequence[DrawnLadders | DrawnPoints] = ()  # beside the trees that the root may grow
+    others: Sequence[DrawnScores[Any]] = ()  # beside the trees that the root may grow
     favor: int = 0  # 2 to this power is by how much trees are likelier beforehand
-    sheet: Sheet | None = None  # the point system that was drawn instead of a tree
-    notes: tuple[str, ...] = ()  # about a ladder
+    card: DrawnScorecard | None = None  # what was drawn instead of a tree
+    notes: tuple[str, ...] = ()  # about an ordinal score
     left: int = field(init=False)  # nodes that fit into the model
 
     def __post_init__(self) -> None:
@@ -139,17 +138,17 @@ class DrawnLevels:
             depth -= 1
             drawn = [_shallow(tree, depth) for tree in drawn]
         self.left -= sum(map(_nodes, drawn))
-        for node, tree in zip(nodes, drawn, strict=False):  # a point system is no tree
+        for node, tree in zip(nodes, drawn, strict=False):  # a scorecard is no tree
             self._build(node.node, tree)
 
     def _one_of(self, ended: OpenCells, trees: DrawnTrees) -> list[Drawn]:
         """The tree of the root, if what was drawn is one."""
         outcome = ended.fit(OneOf(trees, tuple(self.others), self.favor))
-        if isinstance(outcome, Sheet):
-            self.sheet = outcome
+        if isinstance(outcome, DrawnScorecard):
+            self.card = outcome
             return []
-        if isinstance(outcome, Ladder):
-            self.notes = tuple(ladder_in_words(outcome, self.tree.schema))
+        if isinstance(outcome, DrawnOrdinalScore):
+            self.notes = tuple(ordinal_score_in_words(outcome, self.tree.schema))
             outcome = tree_of(outcome, self.tree.schema)
         return [outcome]
 
@@ -166,8 +165,8 @@ class DrawnLevels:
         start: OpenCells,
         certificate: Certificate,
     ) -> Tree | AdditiveModel:
-        if self.sheet is not None:
-            return pointed(start, self.sheet, self.spare, certificate)
+        if self.card is not None:
+            return counted_additive_of(start, self.card, self.spare, certificate)
         return self._counted(joined(self.tree.freeze(certificate)), start)
 
     def _counted(self, tree: Tree, start: OpenCells) -> Tree:

@@ -1,4 +1,4 @@
-"""A tree, a ladder or a point system, whichever: one draw among all of them."""
+"""A tree or a score, whichever: one draw among all of them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from bocage.epsilon import Epsilon
 from bocage.errors import PlanError
 from bocage.mechanisms import Noise, Walked
 from bocage.plan import Question
-from bocage.private.joint.ordinal.family import Ladder
-from bocage.private.joint.ordinal.sampler import DrawnLadders
-from bocage.private.joint.scorecard.family import Sheet
-from bocage.private.joint.scorecard.sampler import DrawnPoints
+from bocage.private.joint.score.family import Score
+from bocage.private.joint.score.sampler import DrawnScores
 from bocage.private.joint.tree.sampler import DrawnTrees
 from bocage.private.joint.tree.space import Drawn
 from bocage.private.preconditions import check_whole
@@ -29,25 +27,25 @@ if TYPE_CHECKING:
     from bocage.mechanisms import Steps, Walk
 
 Read = Callable[[], Iterator[NDArray[np.uint16]]]
-Outcome = Drawn | Ladder | Sheet
+Outcome = Drawn | Score
 MOST_FAVOR = 512
 
 
 @dataclass(frozen=True)
 class OneOf(Fit[Outcome]):
-    """What :class:`DrawnTrees` of one cell, :class:`DrawnLadders` or :class:`DrawnPoints` would draw.
+    """What :class:`DrawnTrees` of one cell, or one of some :class:`DrawnScores` would draw.
 
     Before any row is seen, a tree is 2**favor times as likely as each of the others.
 
     Privacy
     -------
-    The scores of all are the rows predicted right: monotone, range 1, over the outcomes of all together. So
-    one exponential mechanism with rate epsilon among them all costs epsilon, and the choice between the
-    kinds costs nothing more. How likely each kind is beforehand is public.
+    The scores of all are the rows predicted right: monotone, range 1, over the outcomes of all
+    together. So one exponential mechanism with rate epsilon among them all costs epsilon, and the
+    choice between the kinds costs nothing more. How likely each kind is beforehand is public.
     """
 
     trees: DrawnTrees
-    others: tuple[DrawnLadders | DrawnPoints, ...]
+    others: tuple[DrawnScores[Any], ...]
     favor: int = 0
 
     @property
@@ -55,7 +53,7 @@ class OneOf(Fit[Outcome]):
         return self.trees.epsilon
 
     @property
-    def fits(self) -> tuple[DrawnTrees | DrawnLadders | DrawnPoints, ...]:
+    def fits(self) -> tuple[DrawnTrees | DrawnScores[Any], ...]:
         return (self.trees, *self.others)
 
     def words(self) -> str:

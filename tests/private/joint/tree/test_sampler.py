@@ -170,6 +170,7 @@ RECORDS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(records=RECORDS, room=st.sampled_from([1, 4]))
 def test_the_total_is_the_sum_over_all_trees(records, room):

@@ -1,4 +1,4 @@
-"""Rows by the points that a released point system gives them, and by label."""
+"""Rows by the points that a released scorecard gives them, and by label."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bocage.errors import PlanError
 from bocage.mechanisms import Noise
 from bocage.plan import Question
 from bocage.private.count import MOST_COUNTS
-from bocage.private.joint.scorecard.family import Sheet
+from bocage.private.joint.score.family import DrawnScorecard
 from bocage.private.preconditions import check_whole
 from bocage.private.query import LAPLACE, Fit, IntArray, Place, Terms
 from bocage.private.transcript import Used
@@ -22,15 +22,15 @@ from bocage.private.transcript import Used
 
 @dataclass(frozen=True)
 class ScoredCounts(Fit[IntArray]):
-    """Noisy counts of shape (sums, labels), from no point to all points that a system can give.
+    """Noisy counts of shape (sums, labels), from no point to all points that a scorecard can give.
 
     Privacy
     -------
-    The system is released, so that a record has one sum and one label: it is in one of the counts, whatever the
-    others are. Sensitivity 1, discrete Laplace.
+    The scorecard is released, so that a record has one sum and one label: it is in one of the
+    counts, whatever the others are. Sensitivity 1, discrete Laplace.
     """
 
-    sheet: Sheet
+    card: DrawnScorecard
     label: str
     epsilon: Epsilon
 
@@ -41,23 +41,23 @@ class ScoredCounts(Fit[IntArray]):
         return [Used(LAPLACE, (self.epsilon.fraction,))]
 
     def question(self, place: Place) -> Question:
-        names = (block.columns[0] for block, _ in self.sheet.points)
+        names = (block.columns[0] for block, _ in self.card.points)
         return Question(place.cells, place.where, columns=(*names, self.label))
 
     def check(self, terms: Terms, place: Place) -> None:
         check_whole(place, self.words())
         terms.scale(1, self.epsilon)
-        for block, points in self.sheet.points:
+        for block, points in self.card.points:
             block.check(terms.schema)
             if len(block.columns) > 1 or len(points) != block.size or min(points) < 0:
-                raise PlanError("a point system has points for each cell of single columns.")
+                raise PlanError("a scorecard has points for each cell of single columns.")
         self.question(place).check(terms.schema)
         if prod(self._shape(terms)) > MOST_COUNTS:
             raise PlanError(f"at most {MOST_COUNTS} counts can be asked for at once.")
 
     def _shape(self, terms: Terms) -> tuple[int, int]:
         """Sums from no point on, by labels."""
-        sums = 1 + sum(max(own) for _, own in self.sheet.points)
+        sums = 1 + sum(max(own) for _, own in self.card.points)
         return sums, terms.schema[self.label].cells
 
     def rehearse(self, noise: Noise) -> None:
@@ -66,7 +66,7 @@ class ScoredCounts(Fit[IntArray]):
     def run(
         self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
     ) -> IntArray:
-        schema, points = terms.schema, self.sheet.points
+        schema, points = terms.schema, self.card.points
         given = [np.array(own)[block.lookup(schema)[0]] for block, own in points]
         shape = self._shape(terms)
         counts = np.zeros(shape, np.int64)

@@ -1,1 +1,0 @@
-"""Scorecards: a few small whole points for each value, and a threshold."""
