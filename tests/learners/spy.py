@@ -1,4 +1,4 @@
-"""A executor that keeps what the mechanisms were really told, and random tables to spy on."""
+"""An executor that keeps what the mechanisms were really told, and random tables to spy on."""
 
 from __future__ import annotations
 

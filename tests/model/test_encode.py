@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import math
 from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -16,7 +14,6 @@ from bocage.engine.reference import code_of
 from bocage.errors import ModelError
 from bocage.model import TreeBuilder
 from bocage.model.encode import encode
-from bocage.model.export.thresholds import threshold
 from bocage.schema import Categorical, Numeric
 from models import attributes, certificate_of, schema_of, values
 
@@ -90,22 +87,3 @@ def test_a_tree_of_one_leaf_answers_once_for_every_row():
     builder.label(0, 1)
     tree = builder.freeze(certificate_of(SCHEMA))
     assert tree.predict(pd.DataFrame(ROWS)).tolist() == ["yes"] * 3
-
-
-@given(
-    column=st.sampled_from(
-        [
-            Numeric("x", 0, 100, step=1),
-            Numeric("x", -1, 2, step=Fraction(1, 3)),
-            Numeric("x", Fraction(1, 10), Fraction(7, 10), cells=7),
-            Numeric("x", -(10**15), 10**15, cells=1024),
-            Numeric("x", 0, Fraction(1, 10**100), cells=3),
-        ]
-    ),
-    data=st.data(),
-)
-def test_an_edge_is_the_first_double_of_its_code(column, data):
-    code = data.draw(st.integers(1, column.cells - 1))
-    found = threshold(column, code)
-    assert column.cell_of(found) >= code
-    assert column.cell_of(math.nextafter(found, -math.inf)) < code

@@ -29,7 +29,7 @@ GRID = Schema("grid", (Numeric("x", lower=0, upper=3, step=1),), CLASS)
 
 @pytest.fixture(autouse=True)
 def _trees_alone(monkeypatch):
-    """Scores are enumerated elsewhere."""
+    """Ordinal scores are enumerated elsewhere."""
     monkeypatch.setattr("bocage.learners.score.rule.SIZES", ())
 
 

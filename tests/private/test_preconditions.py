@@ -62,11 +62,11 @@ def trees(among=SPLIT_A, depth=1, room=2, *, label="y", epsilon=ONE, cells=None)
     return DrawnTrees(cells or Cells(), (among,), label, depth, (room,), (epsilon,))
 
 
-def ladders(blocks=(A,), most=1, top=1, leaves=64, label="y"):
+def ordinal(blocks=(A,), most=1, top=1, leaves=64, label="y"):
     return DrawnScores(label, ONE, OrdinalScores(blocks, most, top, leaves))
 
 
-def points(blocks=(A,), most=1, label="y"):
+def cards(blocks=(A,), most=1, label="y"):
     return DrawnScores(label, ONE, Scorecards(blocks, most))
 
 
@@ -94,12 +94,12 @@ REFUSED = {
     "trees: more leaves than can be held": (trees(LARGEST, 8, 2**30), "4194304 leaves"),
     "trees: other cells than are paid for": (trees(cells=PART.cells), "paid for"),
     "trees: too many labels": (trees(label="z"), "1 to 1024 labels, not 1025"),
-    "ladders: too many labels": (ladders(label="z"), "2 to 1024 labels, not 1025"),
-    "ladders: cells of more than eight bits": (ladders((B,)), "256 cells"),
-    "ladders: more choices than can be listed": (ladders(SIXTEEN, 16), "choices of columns"),
-    "ladders: more points than can be listed": (ladders(top=2**21), "choices of points"),
-    "points: too many labels": (points(label="z"), "2 to 1024 labels, not 1025"),
-    "points: cells of more than eight bits": (points((B,)), "256 cells"),
+    "ordinal scores: too many labels": (ordinal(label="z"), "2 to 1024 labels, not 1025"),
+    "ordinal scores: cells of more than eight bits": (ordinal((B,)), "256 cells"),
+    "ordinal scores: more choices than can be listed": (ordinal(SIXTEEN, 16), "choices of columns"),
+    "ordinal scores: more points than can be listed": (ordinal(top=2**21), "choices of points"),
+    "scorecards: too many labels": (cards(label="z"), "2 to 1024 labels, not 1025"),
+    "scorecards: cells of more than eight bits": (cards((B,)), "256 cells"),
     "boosting: more choices than can be listed": (boosting((A, *EIGHTEEN), 19), "262144 choices"),
     "additive: too many labels": (additive("z"), "2 to 1024 labels, not 1025"),
     "additive: a number of rows that is none": (additive(rows=2**63), "number of rows"),
@@ -110,13 +110,13 @@ REFUSED = {
     ),
 }
 WHOLE_ONLY = {
-    "ladders": ladders(),
-    "points": points(),
+    "ordinal scores": ordinal(),
+    "scorecards": cards(),
     "boosting": boosting(),
     "scored": scored(),
     "additive": additive(),
     "best": BestModel((MODEL,), "y", ONE),
-    "one of": OneOf(trees(cells=PART.cells), (ladders(),)),
+    "one of": OneOf(trees(cells=PART.cells), (ordinal(),)),
 }
 
 

@@ -1,8 +1,8 @@
 """A scorecard: a few points for what is known of a record, and a threshold.
 
-What Ustun & Rudin (2016) call a scoring system, learned by one exponential mechanism among all of them:
-small whole points are so few that the best of them are found with little epsilon, where fitted scores of
-real numbers drown in their noise.
+What Ustun & Rudin (2016) call a scoring system, learned by one exponential mechanism among all of
+them: small whole points are so few that the best of them are found with little epsilon, where
+fitted scores of real numbers drown in their noise.
 """
 
 from __future__ import annotations
@@ -46,14 +46,15 @@ class Scorecard(Learner):
 
     Privacy
     -------
-    5 % of epsilon pay for the number of rows (sensitivity 1, discrete Laplace). Which scorecards there are follows
-    from it, the schema and epsilon. Where the number of rows allows it, 2 to 5 % of the rest pay for counts of
-    numeric attributes without labels, and 2 to 10 % each for one or two more rounds if there are uneven
-    ones, which are cut by these; see :func:`~bocage.learners.discretization.count_spreads`. One exponential
-    mechanism draws a scorecard by how many rows it predicts right (monotone, range 1), see
-    :class:`~bocage.private.joint.score.sampler.DrawnScores`. With 1000 records times epsilon or more, 5 % of what is
-    left count the rows by points and label (discrete Laplace, sensitivity 1), for probabilities.
-    Sequential composition of all of these.
+    5 % of epsilon pay for the number of rows (sensitivity 1, discrete Laplace). Which scorecards
+    there are follows from it, the schema and epsilon. Where the number of rows allows it, 2 to 5 %
+    of the rest pay for counts of numeric attributes without labels, and 2 to 10 % each for one or
+    two more rounds if there are uneven ones, which are cut by these; see
+    :func:`~bocage.learners.discretization.count_spreads`. One exponential mechanism draws a
+    scorecard by how many rows it predicts right (monotone, range 1), see
+    :class:`~bocage.private.joint.score.sampler.DrawnScores`. With 1000 records times epsilon or
+    more, 5 % of what is left count the rows by points and label (discrete Laplace, sensitivity 1),
+    for probabilities. Sequential composition of all of these.
     """
 
     name: ClassVar[str] = "scorecard"

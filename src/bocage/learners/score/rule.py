@@ -23,14 +23,15 @@ from bocage.private.joint.temperature import rates_of
 from bocage.schema import Attribute, Categorical, Schema
 
 CELLS = 4  # of a numeric attribute
-# Of an ordinal score: how many attributes may give points, and how many each at most. The first that the work allows.
+# Of an ordinal score: how many attributes may give points, and how many each at most. The first that
+# the work allows.
 SIZES = ((3, 3), (2, 4), (2, 3), (2, 2), (2, 1), (1, 3), (1, 1))
 ORDINAL_WORK = 2.2e9  # about as many nanoseconds of one core
 LEAVES = 1024  # combinations of cells
 # Of scorecards: about as many nanoseconds of one core, and where all attributes may give points.
 CARD_WORK, CARD_WORK_OF_ALL = 1e9, 8e9
-# Records times epsilon for each unit of the logarithm of their number, with rich patterns, and at least: the number of
-# records is noisy.
+# Records times epsilon for each unit of the logarithm of their number, with rich patterns, and at least:
+# the number of records is noisy.
 WORTH, RICH, FEWEST = 0.5, 2, 10
 
 

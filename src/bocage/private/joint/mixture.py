@@ -39,9 +39,9 @@ class OneOf(Fit[Outcome]):
 
     Privacy
     -------
-    The scores of all are the rows predicted right: monotone, range 1, over the outcomes of all together. So
-    one exponential mechanism with rate epsilon among them all costs epsilon, and the choice between the
-    kinds costs nothing more. How likely each kind is beforehand is public.
+    The scores of all are the rows predicted right: monotone, range 1, over the outcomes of all
+    together. So one exponential mechanism with rate epsilon among them all costs epsilon, and the
+    choice between the kinds costs nothing more. How likely each kind is beforehand is public.
     """
 
     trees: DrawnTrees

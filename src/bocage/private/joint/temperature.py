@@ -28,18 +28,20 @@ def tempered(
 ) -> Proposal[T]:
     """A walk among the outcomes at several rates, its rate, and about the logarithm of its sum.
 
-    At rate r an outcome has weight prior * exp(r * rows right). If a label is as predicted with probability
-    proportional to e**r, and any other with 1, the likelihood of all labels is that weight without the prior, over
-    (e**r + labels - 1)**rows. So with r itself unknown, equally likely to be one of `rates_of`, outcome and r
-    have the weight prior * exp(r * right - c * rows) with c = log(e**r + labels - 1). Labels that are partly chance ask for a
-    small r: at a large one, they are learned by heart.
+    At rate r an outcome has weight prior * exp(r * rows right). If a label is as predicted with
+    probability proportional to e**r, and any other with 1, the likelihood of all labels is that
+    weight without the prior, over (e**r + labels - 1)**rows. So with r itself unknown, equally
+    likely to be one of `rates_of`, outcome and r have the weight prior * exp(r * right - c * rows)
+    with c = log(e**r + labels - 1). Labels that are partly chance ask for a small r: at a large
+    one, they are learned by heart.
 
     Privacy
     -------
-    One more record adds r - c or -c to the exponent, whatever the others are. For all r up to the full rate
-    these numbers lie between -c and r - c of the full rate (both functions of r are monotone, and `_costs` sees to it
-    after rounding): all outcomes move within an interval as long as the full rate. That is the
-    range of the exponential mechanism without a smaller r, and costs the same. The rates are public.
+    One more record adds r - c or -c to the exponent, whatever the others are. For all r up to the
+    full rate these numbers lie between -c and r - c of the full rate (both functions of r are
+    monotone, and `_costs` sees to it after rounding): all outcomes move within an interval as long
+    as the full rate. That is the range of the exponential mechanism without a smaller r, and costs
+    the same. The rates are public.
     """
     halvings = _halvings(rate)
     if halvings == [0]:

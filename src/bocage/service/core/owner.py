@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from bocage.accounting import Balance, Ledger, Scope, State
-from bocage.engine.draft import to_toml
-from bocage.engine.profile import draft_schema
+from bocage.engine.files.draft import draft_schema, to_toml
 from bocage.epsilon import Epsilon
 from bocage.errors import LedgerError, ScopeClosed, ServiceError
 from bocage.private import protect

@@ -26,8 +26,8 @@ class ScoredCounts(Fit[IntArray]):
 
     Privacy
     -------
-    The scorecard is released, so that a record has one sum and one label: it is in one of the counts, whatever the
-    others are. Sensitivity 1, discrete Laplace.
+    The scorecard is released, so that a record has one sum and one label: it is in one of the
+    counts, whatever the others are. Sensitivity 1, discrete Laplace.
     """
 
     card: DrawnScorecard

@@ -1,15 +1,16 @@
 """Which integer scores there are, and what one of them says. All of it is public.
 
-A score gives the cells of some columns a few whole points. The points of a row add up to its *rung*, and each rung
-has a label. There are two kinds:
+A score gives the cells of some columns a few whole points. The points of a row add up to its
+*rung*, and each rung has a label. There are two kinds:
 
-    ordinal scores    points follow the order of the values, and each rung has a label of its own; in each cell of one
-                      more column, the *gate*, the rungs have other labels
-    scorecards        points are one of few patterns, and the rungs have two labels: one below a threshold, another
-                      from it on (the scoring systems of Ustun & Rudin 2016)
+    ordinal scores    points follow the order of the values, and each rung has a label of its own;
+                      in each cell of one more column, the *gate*, the rungs have other labels
+    scorecards        points are one of few patterns, and the rungs have two labels: one below a
+                      threshold, another from it on (the scoring systems of Ustun & Rudin 2016)
 
-Each kind is a few public parameters, and describes one :class:`Family`: an alphabet of points for each
-column, the choices of columns and gate, and the law of the labels. All else knows families alone.
+Each kind is a few public parameters, and describes one :class:`Family`: an alphabet of points for
+each column, the choices of columns and gate, and the law of the labels. All else knows families
+alone.
 """
 
 from __future__ import annotations
@@ -96,13 +97,15 @@ class Family:
     alphabets
         The points that the cells of each column may have; none of a column that gives no points.
     kinds
-        Frames whose scores are equally likely before a row is read. So are the kinds; none is empty.
+        Frames whose scores are equally likely before a row is read. So are the kinds; none is
+        empty.
     mirrored
-        Whether a score turned upside down is the same score. Then the first column of a frame has but the first
-        half of its alphabet, and each rung of each cell of the gate has a label: any on the lowest, and on every
-        further one that of the rung below with probability `STAY`, or any other. Otherwise the label changes
-        once, at a threshold from 1 to the most points, between two labels in the order of the schema, all equally
-        likely; and without columns, there is one label.
+        Whether a score turned upside down is the same score. Then the first column of a frame has
+        but the first half of its alphabet, and each rung of each cell of the gate has a label: any
+        on the lowest, and on every further one that of the rung below with probability `STAY`, or
+        any other. Otherwise the label changes once, at a threshold from 1 to the most points,
+        between two labels in the order of the schema, all equally likely; and without columns,
+        there is one label.
     """
 
     blocks: tuple[Block, ...]
@@ -306,10 +309,10 @@ def climbs(cells: int, top: int) -> list[Points]:
 def patterns_of(column: Attribute, cells: int, *, rich: bool = False) -> tuple[Points, ...]:
     """The patterns of a column that is cut to so many cells.
 
-    Of two cells one has a point, or two if patterns are rich. Three values have 0, 1 and 2 points in any order;
-    of more values any set has two points, from six on a single one or all others. A numeric column has
-    two points from one of its cells on, or up to it. With every pattern there is the one that gives the points
-    that it withholds.
+    Of two cells one has a point, or two if patterns are rich. Three values have 0, 1 and 2 points
+    in any order; of more values any set has two points, from six on a single one or all others. A
+    numeric column has two points from one of its cells on, or up to it. With every pattern there is
+    the one that gives the points that it withholds.
     """
     if cells < 2:
         return ()

@@ -1,19 +1,21 @@
 """The weights of all scores of some columns: compiled loops, which mostly take no look at a row.
 
-All points of a frame are visited, a column after another. The first columns add points to every row, if all together
-have too many combinations of cells. Then rows are counted by the cells of the columns that are left, and by rung, cell of
-the gate and label. These counts are *folded*, a column after another: moved up by the points of its cells and added up.
-A line of counts is one combination of the cells that are left. In it, rung by rung, cells of the gate and labels are
-neighbors, so that a point moves a line by `step` numbers.
+All points of a frame are visited, a column after another. The first columns add points to every
+row, if all together have too many combinations of cells. Then rows are counted by the cells of the
+columns that are left, and by rung, cell of the gate and label. These counts are *folded*, a column
+after another: moved up by the points of its cells and added up. A line of counts is one combination
+of the cells that are left. In it, rung by rung, cells of the gate and labels are neighbors, so that
+a point moves a line by `step` numbers.
 
 Two laws of labels end a visit, see `bocage.private.joint.score.family.Family`:
 
-A *chain*, where all columns are folded. The sum over all labels of all rungs is a product of small sums from rung to rung,
-for each cell of the gate, in logarithms.
+A *chain*, where all columns are folded. The sum over all labels of all rungs is a product of small
+sums from rung to rung, for each cell of the gate, in logarithms.
 
-A *threshold*, where the last column is not folded: its patterns and all thresholds are found at once from counts up to
-each rung. Rows that are predicted right are whole numbers, so that scores are counted by them, for all rates together.
-Of two labels, only the rows of the first less those of the second matter, so that there is one count for both.
+A *threshold*, where the last column is not folded: its patterns and all thresholds are found at
+once from counts up to each rung. Rows that are predicted right are whole numbers, so that scores
+are counted by them, for all rates together. Of two labels, only the rows of the first less those of
+the second matter, so that there is one count for both.
 """
 
 # ruff: noqa: PLR0917 - compiled loops take arrays by position, and no objects
@@ -50,8 +52,8 @@ class Table(NamedTuple):
     classes
         How many labels.
     pairs
-        For each two labels at a threshold the count of the one below, that of the one above (or -1 where the first
-        says both), and how many rows have that. None of a chain.
+        For each two labels at a threshold the count of the one below, that of the one above (or -1
+        where the first says both), and how many rows have that. None of a chain.
     """
 
     cells: Any
@@ -127,8 +129,8 @@ def fold(
 def chain(line: Any, rungs: int, first: int, step: int, rate: float, lost: Any, work: Any) -> float:
     """The logarithm of the sum over all labels of all rungs, for one cell of the gate.
 
-    Its counts begin at `first` on the lowest rung, and `step` numbers further on each other one. `lost` has
-    exp(-rate * i) for every i, and `work` room for a number for each label.
+    Its counts begin at `first` on the lowest rung, and `step` numbers further on each other one.
+    `lost` has exp(-rate * i) for every i, and `work` room for a number for each label.
     """
     classes = len(work)
     other = (1.0 - _STAY) / (classes - 1)
@@ -261,10 +263,11 @@ def visit(
 ) -> int:  # fmt: skip
     """Visit all points of a frame.
 
-    The first of the columns add points to rows, each column is `offered` so many patterns, and `top` is the highest rung. Into
-    `weights` goes for each rate the logarithm of the sum over all scores. If `every` has room, the logarithm for each choice of
-    points that is visited goes there instead, at the only rate; with a threshold `most` are the rows that the best
-    score predicts right, which is what is returned.
+    The first of the columns add points to rows, each column is `offered` so many patterns, and
+    `top` is the highest rung. Into `weights` goes for each rate the logarithm of the sum over all
+    scores. If `every` has room, the logarithm for each choice of points that is visited goes there
+    instead, at the only rate; with a threshold `most` are the rows that the best score predicts
+    right, which is what is returned.
     """
     given, rows, chained = len(columns), len(table.lines), len(table.pairs) == 0
     deep = given - int(not chained)  # columns that are visited one after another

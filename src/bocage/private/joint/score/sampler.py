@@ -39,21 +39,25 @@ if TYPE_CHECKING:
 class DrawnScores(Fit[S]):
     """One of all scores of one kind, by how many rows of the table it predicts right.
 
-    Before any row is seen, all numbers of columns up to the most are equally likely: those of an ordinal score
-    with a gate and without, and of a scorecard none as well, which predicts one label. Then all choices of columns, gate and
-    points are, with all thresholds and pairs of labels, or with a chain of labels along the rungs; see
+    Before any row is seen, all numbers of columns up to the most are equally likely: those of an
+    ordinal score with a gate and without, and of a scorecard none as well, which predicts one
+    label. Then all choices of columns, gate and points are, with all thresholds and pairs of
+    labels, or with a chain of labels along the rungs; see
     :class:`~bocage.private.joint.score.family.Family`.
 
     Privacy
     -------
-    One more record raises the number of rows that a score predicts right by 0 or 1, whatever the others are: monotone,
-    range 1. So the exponential mechanism with rate epsilon is epsilon-DP without a factor 2, for columns, gate, points,
-    thresholds and labels together. The set of scores and the prior depend on schema and parameters alone. The draw is exact: see
-    :mod:`bocage.mechanisms.selection.by_rejection`. Rows and scorecards are counted in integers. The weight of a frame is a sum over
-    all scorecards, that of points a sum of rungs. Such sums are rounded by less than 2**-50 (rate * rows + summands)
-    altogether, where summands are scorecards, or rungs * labels. So much is added to the total that a walk claims, and floats only
-    propose. What is next to impossible is made likelier to be proposed, never less likely. At a large
-    epsilon the rate is drawn with the score, see :func:`~bocage.private.joint.temperature.tempered`.
+    One more record raises the number of rows that a score predicts right by 0 or 1, whatever the
+    others are: monotone, range 1. So the exponential mechanism with rate epsilon is epsilon-DP
+    without a factor 2, for columns, gate, points, thresholds and labels together. The set of scores
+    and the prior depend on schema and parameters alone. The draw is exact: see
+    :mod:`bocage.mechanisms.selection.by_rejection`. Rows and scorecards are counted in integers.
+    The weight of a frame is a sum over all scorecards, that of points a sum of rungs. Such sums are
+    rounded by less than 2**-50 (rate * rows + summands) altogether, where summands are scorecards,
+    or rungs * labels. So much is added to the total that a walk claims, and floats only propose.
+    What is next to impossible is made likelier to be proposed, never less likely. At a large
+    epsilon the rate is drawn with the score, see
+    :func:`~bocage.private.joint.temperature.tempered`.
 
     Not covered: the time that a draw takes depends on the rows, as that of every computation here.
     """

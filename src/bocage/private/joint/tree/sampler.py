@@ -37,8 +37,9 @@ MOST_LEAVES = 2**22  # the walk holds each
 class DrawnTrees(Fit[list[Drawn]]):
     """For each cell one of all trees with so many levels that its candidates allow.
 
-    The score of a tree is the number of the cell's rows that it predicts right. Which tree is likely
-    before any row is seen is public, see :mod:`bocage.private.joint.tree.weights`: small ones are.
+    The score of a tree is the number of the cell's rows that it predicts right. Which tree is
+    likely before any row is seen is public, see :mod:`bocage.private.joint.tree.weights`: small
+    ones are.
 
     Parameters
     ----------
@@ -56,20 +57,21 @@ class DrawnTrees(Fit[list[Drawn]]):
 
     Privacy
     -------
-    A record is in one cell at most, so that the largest of the epsilons is what all of them cost (parallel
-    composition). In its cell one more record raises the score of every tree by 0 or 1, whatever the
-    others are: monotone, range 1. So the exponential mechanism with rate epsilon is epsilon-DP
-    without a factor 2 (the weights of all trees rise by factors from 1 to exp(epsilon), and so does their
-    sum), for splits and labels together. The set of trees and the prior depend on nothing but
-    candidates, depth and schema. The draw is exact: see :mod:`bocage.mechanisms.selection.by_rejection`, whose contract
-    floats have to keep. All sums here are at most x = rate * rows (and the priors, which are smaller).
-    With L levels of at most b children and s splits, each node adds up b numbers and s + 1 terms, each
-    rounded by 2**-53 of x at most; those of a level share the rows, so that all of them are off by less
-    than (L + 1) (b + s + 8) 2**-51 x, walk included. So much is added to the total that a walk claims. It is
-    hardly anything: with 1,000 splits, eight levels and ten million rows at rate 1 it is 2**-14. Where it
-    could exceed 4 with as many rows as the schema allows, draws would take too many rounds, and whoever
-    asks is refused before the charge and has to grow the tree in another way. At a large epsilon the rate is drawn with the tree, see
-    :func:`~bocage.private.joint.temperature.tempered`.
+    A record is in one cell at most, so that the largest of the epsilons is what all of them cost
+    (parallel composition). In its cell one more record raises the score of every tree by 0 or 1,
+    whatever the others are: monotone, range 1. So the exponential mechanism with rate epsilon is
+    epsilon-DP without a factor 2 (the weights of all trees rise by factors from 1 to exp(epsilon),
+    and so does their sum), for splits and labels together. The set of trees and the prior depend on
+    nothing but candidates, depth and schema. The draw is exact: see
+    :mod:`bocage.mechanisms.selection.by_rejection`, whose contract floats have to keep. All sums
+    here are at most x = rate * rows (and the priors, which are smaller). With L levels of at most b
+    children and s splits, each node adds up b numbers and s + 1 terms, each rounded by 2**-53 of x
+    at most; those of a level share the rows, so that all of them are off by less than (L + 1) (b +
+    s + 8) 2**-51 x, walk included. So much is added to the total that a walk claims. It is hardly
+    anything: with 1,000 splits, eight levels and ten million rows at rate 1 it is 2**-14. Where it
+    could exceed 4 with as many rows as the schema allows, draws would take too many rounds, and
+    whoever asks is refused before the charge and has to grow the tree in another way. At a large
+    epsilon the rate is drawn with the tree, see :func:`~bocage.private.joint.temperature.tempered`.
 
     Not covered: the time that a draw takes depends on the rows, as that of every computation here.
     """

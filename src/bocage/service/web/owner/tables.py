@@ -11,7 +11,7 @@ from fastapi import Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from bocage.accounting import Balance, Scope
-from bocage.engine.profile import SIGNING
+from bocage.engine.files.draft import SIGNING
 from bocage.errors import BocageError, SchemaError, ServiceError
 from bocage.service.core import history
 from bocage.service.core.owner import Account, Owner, draft_of

@@ -1,4 +1,4 @@
-"""Exact privacy loss of trees that may be ladders: every release, every neighbor, both ways."""
+"""Exact privacy loss of trees that may be ordinal scores: every release, every neighbor, both ways."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from privacy.test_learners_loss import EPSILON, NOMINAL, SLACK, scripts, worst_l
 
 TREES = 2 + 2 * (2 + 2 * 2) ** 2  # a leaf, or a split by one column, and by the other below
 # One column of two gives one point for its second value: two rungs, and the other may be a gate.
-LADDERS = 2 * 2**2 + 2 * (2**2) ** 2
+ORDINAL = 2 * 2**2 + 2 * (2**2) ** 2
 
 
 @pytest.fixture(autouse=True)
@@ -20,21 +20,21 @@ def _small(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
-def test_a_tree_or_ladder_loses_epsilon_and_no_more(adjacency):
+def test_a_tree_or_ordinal_score_loses_epsilon_and_no_more(adjacency):
     learner = ReadableTree(rows=1)
-    assert len(scripts(learner, NOMINAL)) == TREES + LADDERS
+    assert len(scripts(learner, NOMINAL)) == TREES + ORDINAL
     worst = worst_loss(learner, NOMINAL, most=1, once=True, adjacency=adjacency)
     assert 0.5 * EPSILON < worst <= EPSILON + SLACK
 
 
 @pytest.mark.slow
-def test_a_tree_or_ladder_drawn_with_its_rate_loses_epsilon_and_no_more():
+def test_a_tree_or_ordinal_score_drawn_with_its_rate_loses_epsilon_and_no_more():
     worst = worst_loss(ReadableTree(rows=1), NOMINAL, most=1, once=True, epsilon=2)
     assert 0.8 < worst <= 2 + SLACK
-    assert len(scripts(ReadableTree(rows=1), NOMINAL, epsilon=2)) == 2 * (TREES + LADDERS)
+    assert len(scripts(ReadableTree(rows=1), NOMINAL, epsilon=2)) == 2 * (TREES + ORDINAL)
 
 
-def test_ladders_drawn_with_twice_the_rate_are_caught(monkeypatch):
+def test_ordinal_scores_drawn_with_twice_the_rate_are_caught(monkeypatch):
     own = sampler.DrawnScores.proposal
 
     def hasty(self, read, terms):
