@@ -1,6 +1,6 @@
 """The files that each recipe of CONTRIBUTING.md touches, derived from the tree: `make house` writes them.
 
-A recipe follows one thing that is there: a learner, an engine, a question, a criterion. What it touched
+A recipe follows one thing that is there: a learner, a release, an engine, a question, a criterion. What it touched
 are the files of its own, and every register: a file that names all things of its kind, and so has to
 name the next. What names only some of them uses them as examples.
 """
@@ -96,6 +96,7 @@ def derived() -> dict[str, set[str]]:
     question = {file for file, text in texts().items() if "\nclass Mode(" in text}
     return {
         "Add a learner": learner | registers(LEARNER_NAMES) | CHANGES,
+        "Add a kind of release": naming(["BestModel"]) - TOLD | CHANGES,
         "Add an engine": engine | registers(ENGINE_NAMES) | CHANGES,
         "Add a question": question | registers(QUESTION_NAMES) | enumerated("noisy_mode") | CHANGES,
         "Add a criterion": registers(CRITERION_NAMES) | enumerated("gini") | CHANGES,

@@ -34,6 +34,7 @@ def test_a_recipe_says_what_each_file_gets(heading):
 def test_the_files_of_its_own_are_among_those_of_each_recipe():
     for heading, own in {
         "Add a learner": {"diffp_id3.py", "test_trees.py", "test_learners_loss.py"},
+        "Add a kind of release": {"comparison.py", "test_comparison.py"},
         "Add an engine": {"duckdb.py", "test_duckdb.py", "makers_local.py", "sources.py"},
         "Add a question": {"choose.py", "questions.py", "test_private_enumeration.py"},
         "Add a criterion": {"criteria.py", "test_criteria.py", "test_private_enumeration.py"},
