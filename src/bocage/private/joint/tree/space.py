@@ -139,13 +139,14 @@ class Ground:
         split, whole = self.chance(node)
         found[0] += log((whole - split) / whole)
 
+        law = kernels.Law(self.rate, self.lost, self.classes, float(self.room))
+
         def work(columns: Sequence[int]) -> None:
             rows, facts = node.rows, node.facts.copy()
             for column in columns:
                 here = found[ends[column] : ends[column + 1]]
                 kernels.fork(
-                    self.codes, self.labels, rows, column, node.depth, facts,
-                    self.rate, self.lost, self.classes, float(node.branches), float(self.room), here,
+                    self.codes, self.labels, law, rows, column, node.depth, facts, float(node.branches), here
                 )  # fmt: skip
                 here += log(split / whole / (len(able) * len(here)))
 
