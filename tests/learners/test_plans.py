@@ -41,7 +41,7 @@ def learners(draw, schema, *, printed):
             depth=depth,
             criterion=draw(CRITERIA),
             selection=selection,
-            scorecards=draw(st.sampled_from(["joint", "separate"])) if printed else "joint",
+            points=draw(st.sampled_from(["joint", "separate"])) if printed else "joint",
             prune=False,
             printed=printed,
         )

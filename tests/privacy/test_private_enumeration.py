@@ -159,9 +159,11 @@ class Wrong:
 
 
 @pytest.mark.parametrize("selection", list(Selection))
-def test_a_criterion_with_too_small_a_range_is_caught(selection):
+def test_a_criterion_with_too_small_a_range_is_caught(selection, monkeypatch):
     candidates = ((Candidate.of(TINY, "a"), Candidate.of(TINY, "x")),)
-    query = Choose(candidates, "c", Wrong(CRITERIA["max"]), selection, EPSILON)
+    wrong = Wrong(CRITERIA["max"])
+    monkeypatch.setitem(CRITERIA, wrong.name, wrong)  # as if it were trusted
+    query = Choose(candidates, "c", wrong, selection, EPSILON)
     assert worst_selection_loss(lambda t: t._ask(query, False), Adjacency.ADD_REMOVE, 3) > LIMIT
 
 
