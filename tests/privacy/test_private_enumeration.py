@@ -160,10 +160,9 @@ class Wrong:
 
 @pytest.mark.parametrize("selection", list(Selection))
 def test_a_criterion_with_too_small_a_range_is_caught(selection, monkeypatch):
+    monkeypatch.setitem(CRITERIA, "wrong", Wrong(CRITERIA["max"]))
     candidates = ((Candidate.of(TINY, "a"), Candidate.of(TINY, "x")),)
-    wrong = Wrong(CRITERIA["max"])
-    monkeypatch.setitem(CRITERIA, wrong.name, wrong)  # as if it were trusted
-    query = Choose(candidates, "c", wrong, selection, EPSILON)
+    query = Choose(candidates, "c", CRITERIA["wrong"], selection, EPSILON)
     assert worst_selection_loss(lambda t: t._ask(query, False), Adjacency.ADD_REMOVE, 3) > LIMIT
 
 
