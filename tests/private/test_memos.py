@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ import pytest
 import bocage
 from bocage.accounting import move_ledger
 from bocage.documents.writing import canonical_text
+from bocage.epsilon import Epsilon
 from bocage.private.executor import digest, facts_of, memo_of
+from bocage.private.query import CellQuery
 from private.asked import ASKED, TERMS, every_question
 from private.tables import PEOPLE, ROWS
 
@@ -51,3 +54,17 @@ def test_an_answer_that_an_older_ledger_holds_is_free(tmp_path):
             assert (answer.kind, answer.cost) == ("stored", "0"), answer.question
         assert str(alice.spent()) == before
         assert sum(entry.action == "charge" for entry in owner.ledger.entries()) == charges
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [pytest.param(*asked, id=name) for name, *asked in EVERY if isinstance(asked[0], CellQuery)],
+)
+def test_cells_that_pay_other_amounts_ask_another_question(query, place):
+    less = Epsilon(query.epsilon.nano - 1)
+    asked = [
+        query,
+        *(replace(query, each=(query.epsilon, epsilon)) for epsilon in (query.epsilon, less)),
+    ]
+    keys = {digest(facts_of(TERMS, one, place, "1")) for one in asked}
+    assert len(keys) == len(asked)

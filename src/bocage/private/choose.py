@@ -133,8 +133,7 @@ class Choose(CellQuery[list[Split]], PortableQuery):
     def describe(self) -> dict[str, Any]:
         """The ledger keeps which splits of the columns were candidates."""
         among = [[way.describe() for way in cell] for cell in self.candidates]
-        each = {"each": [str(epsilon) for epsilon in self.each]} if self.each else {}
-        return {**super().describe(), "among": among, **each}
+        return {**super().describe(), "among": among}
 
     def question(self, place: Place) -> Question:
         columns = tuple(dict.fromkeys(way.column for cell in self.candidates for way in cell))

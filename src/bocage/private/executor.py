@@ -324,12 +324,14 @@ def account_of(account: Account, place: Place, terms: Terms, version: str | None
 
 def facts_of(terms: Terms, query: Query, place: Place, version: str | None) -> dict[str, Any]:
     """A question about one version of the rows as plain data: equal questions, equal facts."""
+    each = query.each if isinstance(query, CellQuery) else ()
     return {
         "table": terms.schema.name,
         "schema": terms.schema.encoding,
         "version": version,
         "adjacency": terms.adjacency.value,
         **query.describe(),
+        **({"each": [str(epsilon) for epsilon in each]} if each else {}),
         **place.describe(),
     }
 
