@@ -60,3 +60,13 @@ def test_a_question_that_is_too_large_is_refused_however_it_comes(made):
         assert reply.startswith(b"HTTP/1.1 413 ")
         assert document["error"]["code"] == "request_invalid"
     service.stop()
+
+
+def test_who_is_refused_stays_connected_unless_a_body_may_come(made):
+    service = Inside(made.opened())
+    asked = service.client.get("/v1/me")
+    sent = service.client.post("/v1/tables/people/query", json=count())
+    service.stop()
+    assert [reply.status_code for reply in (asked, sent)] == [401, 401]
+    assert "connection" not in asked.headers
+    assert sent.headers["connection"] == "close"

@@ -40,6 +40,7 @@ CONNECTION = "bocage.connection"
 _LOG = logging.getLogger("bocage.service")
 _JSON = [(b"content-type", b"application/json")]
 _CLOSE = (b"connection", b"close")
+_ANNOUNCE_A_BODY = {b"content-length", b"transfer-encoding"}
 _HEADERS = {
     b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; "
     b"form-action 'none'",
@@ -152,7 +153,8 @@ class _Exchange:
     def __init__(self, gate: Gate, scope: Scope, receive: Receive, send: Send) -> None:
         self._gate, self._scope, self._receive, self._send = gate, scope, receive, send
         self._began, self._status, self._analyst = time.monotonic(), 0, ""
-        self._is_whole = False  # all of the request is here
+        # All of the request is here: from the start, if it announces no body.
+        self._is_whole = not any(name in _ANNOUNCE_A_BODY for name, _ in scope["headers"])
         self._connection = scope.setdefault("state", {}).pop(CONNECTION, None)
 
     async def run(self) -> None:

@@ -181,17 +181,18 @@ def count_up(counts: Any, cells: int, step: int, rungs: int, top: int, upto: Any
 
 @compiled
 def thresholds(
-    alphabet: Any, cells: int, step: int, pairs: Any, upto: Any, top: int, lost: Any, most: int, tally: Any
-) -> float:  # fmt: skip
+    table: Any, upto: Any, column: int, offered: int, top: int, lost: Any, most: int, tally: Any
+) -> float:
     """All scores of the last column: by pattern, pair of labels and threshold.
 
     Those that predict so many rows right are counted in `tally`; if that is empty, the sum of
     lost[most - right] is found. Lines of `upto` have `top` + 3 numbers, of which the first 3 are 0.
     """
-    whole = 0.0
-    for points in alphabet:
-        for p in range(len(pairs)):
-            below, above, start = pairs[p]
+    cells, step, counting, whole = table.sizes[column], table.step, len(tally) > 0, 0.0
+    for pattern in range(offered):
+        points = table.points[column, pattern]
+        for p in range(len(table.pairs)):
+            below, above, start = table.pairs[p]
             for t in range(top):
                 right = start
                 for cell in range(cells):
@@ -199,7 +200,7 @@ def thresholds(
                     right += upto[cell * step + below, rung]
                     if above >= 0:
                         right -= upto[cell * step + above, rung]
-                if len(tally):
+                if counting:
                     tally[np.uint64(right)] += 1
                 else:
                     whole += lost[np.uint64(most - right)]
@@ -295,12 +296,9 @@ def visit(
                 weight = chains(counts[deep, 0], rungs[deep], step, rates[r], lost[r], work)
                 add_weight(weight, best, sums, r)
         else:
-            cells, alphabet = (
-                table.sizes[columns[deep]],
-                table.points[columns[deep], : offered[deep]],
-            )
+            column, cells = columns[deep], table.sizes[columns[deep]]
             count_up(counts[deep], cells, step, rungs[deep], top, upto)
-            whole = thresholds(alphabet, cells, step, table.pairs, upto, top, lost[0], most, tally)
+            whole = thresholds(table, upto, column, offered[deep], top, lost[0], most, tally)
             weight = np.log(max(whole, _LEAST))
         if len(every):
             every[number] = weight
