@@ -55,6 +55,7 @@ def losses(scores, labels, seeds, every, **price):
     return max(worst), max(hasty)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [2, 3])
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 def test_one_record_more_costs_a_scorecard_epsilon_and_no_more(labels, adjacency):

@@ -47,6 +47,7 @@ def test_the_law_of_a_drawn_scorecard_is_prior_times_weight(seed, labels, rows, 
     check_the_law(scores, every_scorecard, labels, some(labels, seed, rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("labels", "most", "top"), [(2, 1, 1), (2, 2, 1), (2, 1, 2), (3, 1, 1)])
 @settings(max_examples=3, deadline=None)
 @given(seed=st.integers(0, 2**32), rows=st.integers(0, 12))
