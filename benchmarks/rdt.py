@@ -200,10 +200,6 @@ class _Counting:
         return Pinned(self)
 
     @property
-    def at_hand(self) -> bool:
-        return self._inner.at_hand
-
-    @property
     def version(self) -> str | None:
         return self._inner.version
 

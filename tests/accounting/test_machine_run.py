@@ -215,7 +215,7 @@ def test_a_group_that_does_not_wait_takes_nobody_in_who_must(opened):
 
 
 def test_a_charge_and_an_answer_that_are_made_together_wait(opened, commits):
-    """As those of several questions that take turns in one thread."""
+    """As those of several threads that share a commit."""
     ledger = opened()
     ann, number, found = account(ledger), charge(ledger).number, commits(ledger)
 
@@ -225,7 +225,7 @@ def test_a_charge_and_an_answer_that_are_made_together_wait(opened, commits):
     def charged(run):
         return chain.append(run, Action.CHARGE, ann, ONE)
 
-    ledger._store._writers.make([Change(kept, lasting=False), Change(charged)])
+    ledger._store._writers._lead([Change(kept, lasting=False), Change(charged)])
     assert found == [(FULL, {"answers", "scopes", "entries"})]
 
 

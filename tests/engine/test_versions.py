@@ -178,7 +178,6 @@ def test_a_view_is_read_anew_at_every_question_and_pinned_as_one_moment(tmp_path
     with pytest.raises(SourceError):
         engine.pin()
     assert engine.version is None
-    assert not engine.at_hand
 
 
 @pytest.mark.parametrize("over_cap", ["refuse", "cut"])

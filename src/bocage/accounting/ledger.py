@@ -37,11 +37,6 @@ class Ledger:
         self._store = store
 
     @property
-    def at_hand(self) -> bool:
-        """Whether the ledger is a local file, not a database elsewhere."""
-        return self._store.at_hand
-
-    @property
     def anchor(self) -> Path | None:
         """The file that names the last entry, if the ledger was opened with one."""
         return None if self._store.anchor is None else self._store.anchor.path
@@ -200,7 +195,6 @@ class Ledger:
         return self._store.do(
             lambda run: answers.store(run, secret, scope, key, body, number=number, also=also),
             lasting=lasting or not self._store.boot_id,
-            single=True,
         )
 
     def stored_answer(self, scope: Scope, key: str) -> bytes | None:

@@ -80,11 +80,9 @@ class LedgerStore(Store):
     def write(self) -> AbstractContextManager[LedgerTransaction]:
         return cast("AbstractContextManager[LedgerTransaction]", super().write())
 
-    def do(
-        self, body: Callable[[LedgerTransaction], T], *, lasting: bool = True, single: bool = False
-    ) -> T:
+    def do(self, body: Callable[[LedgerTransaction], T], *, lasting: bool = True) -> T:
         general = cast("Callable[[Transaction], T]", body)  # `transaction` makes no others
-        return super().do(general, lasting=lasting, single=single)
+        return super().do(general, lasting=lasting)
 
     def before_write(self) -> None:
         """Refuse if the anchor could not follow."""

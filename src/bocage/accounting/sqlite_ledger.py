@@ -223,11 +223,6 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
         connection: Connection = super().begin_writing(lasting=lasting)
         return connection
 
-    def begin_single(self, *, lasting: bool) -> Connection:
-        self._prepare_log()
-        connection: Connection = super().begin_single(lasting=lasting)
-        return connection
-
     def _prepare_log(self) -> None:
         """Before a transaction that writes: mark the file, or move the content of a long log."""
         if self._only_look:

@@ -4,7 +4,7 @@
 
     sources.open_engine   what the owner names ──> the engine that reads it
           │
-    base.Engine           the contract: answer, rows, pin, version, at_hand, close
+    base.Engine           the contract: answer, rows, pin, version, close
           │
           ├── reference   plain Python, the definition: every other engine equals it
           ├── memory      an Arrow table or a frame as codes

@@ -25,10 +25,6 @@ class Engine(Protocol):
     name: str
 
     @property
-    def at_hand(self) -> bool:
-        """Whether so few rows are in memory that nobody waits long for their count."""
-
-    @property
     def version(self) -> str | None:
         """A digest of the rows' source, or None where it can change at any moment.
 

@@ -16,7 +16,7 @@ from bocage.engine.codes.codes import Codes
 from bocage.engine.codes.encode import SMALL
 from bocage.engine.error_wall import guarded, guarded_each
 from bocage.engine.files.version import FAILURES, FileVersion
-from bocage.engine.memory import AT_HAND, MemoryEngine
+from bocage.engine.memory import MemoryEngine
 from bocage.engine.rows import Matrix, check_listing
 from bocage.errors import EngineError, SourceError
 from bocage.plan import Question, Tally
@@ -63,11 +63,6 @@ class DuckDBEngine:
             except EngineError:
                 self.close()
                 raise
-
-    @property
-    def at_hand(self) -> bool:
-        codes = self._opened.codes if self._opened is not None else None
-        return codes is not None and codes.rows <= AT_HAND
 
     @property
     def version(self) -> str | None:
@@ -147,11 +142,6 @@ class PinnedFiles:
     def __init__(self, opened: FileVersion) -> None:
         self.schema = opened.schema
         self._opened: FileVersion | None = opened
-
-    @property
-    def at_hand(self) -> bool:
-        codes = self._version().codes
-        return codes is not None and codes.rows <= AT_HAND
 
     @property
     def version(self) -> str | None:

@@ -22,7 +22,6 @@ from bocage.plan import Question, Tally
 from bocage.schema import Schema
 
 BATCH = 2**16
-AT_HAND = 2**17  # rows that are counted in less time than a charge takes
 
 
 class MemoryEngine:
@@ -42,10 +41,6 @@ class MemoryEngine:
         self.schema, self._small = schema, small
         self._version: str | None = None
         self._codes: Codes | None = _encoded(to_arrow(source, schema), schema)
-
-    @property
-    def at_hand(self) -> bool:
-        return self._codes is not None and self._codes.rows <= AT_HAND
 
     @property
     def version(self) -> str | None:

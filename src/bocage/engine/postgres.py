@@ -83,7 +83,6 @@ class PostgresEngine:
     """
 
     name = "postgres"
-    at_hand = False
 
     def __init__(
         self, url: str, table: str, schema: Schema, *, timeout_seconds: float | None = None
@@ -283,7 +282,6 @@ class PinnedPostgres:
     """One snapshot of the table, in a transaction that ends when this engine is closed."""
 
     name = "postgres"
-    at_hand = False
     version = None
 
     def __init__(

@@ -27,7 +27,6 @@ class ReferenceEngine:
     """Counts rows given as lists of Python values, column by column."""
 
     name = "numpy"
-    at_hand = False
 
     def __init__(self, columns: Mapping[str, Sequence[Any]], schema: Schema) -> None:
         absent = [c.name for c in schema if c.name not in columns]

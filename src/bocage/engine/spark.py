@@ -76,7 +76,6 @@ class SparkEngine:
     """
 
     name = "spark"
-    at_hand = False
 
     def __init__(self, source: Any, schema: Schema, session: Any = None) -> None:
         self.schema, self._given = schema, session
@@ -175,7 +174,6 @@ class PinnedSpark:
     """Row groups of files as they were, or a frame that is not computed again."""
 
     name = "spark"
-    at_hand = False
 
     def __init__(
         self,

@@ -20,10 +20,6 @@ class EngineProxy:
         self._engine, self.schema, self.name = engine, engine.schema, engine.name
 
     @property
-    def at_hand(self) -> bool:
-        return self._engine.at_hand
-
-    @property
     def version(self) -> str | None:
         return self._engine.version
 

@@ -72,11 +72,6 @@ class ProtectedTable:
         return PrivateTable(self._executor, through(account) if through else account, WHOLE)
 
     @property
-    def at_hand(self) -> bool:
-        """Whether a count takes so little that nobody need wait for it in a thread of its own."""
-        return self._executor.engine.at_hand
-
-    @property
     def is_moving(self) -> bool:
         """Whether the rows can change at any moment, so that no two questions share a maximum."""
         return self._executor.is_moving

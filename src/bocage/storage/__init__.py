@@ -18,7 +18,7 @@ This room knows nothing of accounts. Its errors are ledger errors that say wheth
 stand, because the questions that wait for any of these stores are those that charge.
 """
 
-from bocage.storage.group_commit import MOST_TOGETHER, Change, Writers, hand_in
+from bocage.storage.group_commit import MOST_TOGETHER, Change, Writers
 from bocage.storage.postgres import PostgresStore
 from bocage.storage.sqlite import Connection, SQLiteStore
 from bocage.storage.store import Run, Store, Transaction, Value
@@ -34,5 +34,4 @@ __all__ = [
     "Transaction",
     "Value",
     "Writers",
-    "hand_in",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,24 +20,16 @@ if TYPE_CHECKING:
 MOST_TOGETHER = 256
 
 T = TypeVar("T")
-_thread = threading.local()
 
 
 class Change:
     """What a thread wants to write; without a body, it writes by itself once it is the leader."""
 
-    __slots__ = ("body", "error", "lasting", "leader", "result", "single", "wake")
+    __slots__ = ("body", "error", "lasting", "leader", "result", "wake")
 
-    def __init__(
-        self,
-        body: Callable[[Transaction], Any] | None,
-        *,
-        lasting: bool = True,
-        single: bool = False,
-    ) -> None:
+    def __init__(self, body: Callable[[Transaction], Any] | None, *, lasting: bool = True) -> None:
         self.body = body
         self.lasting = lasting  # whether it has to survive the end of the machine
-        self.single = single  # whether its first statement is all that it writes
         self.result: Any = None
         self.error: Exception | None = None
         self.leader: Change | None = None  # whose thread makes the change
@@ -47,20 +39,6 @@ class Change:
         self.error = error
         if self.wake is not None:
             self.wake.release()
-
-
-def hand_in(wait: Callable[[Writers, Change], None] | None) -> None:
-    """From now on, whoever writes in this thread leaves the change to `wait`, if there is one.
-
-    It returns when somebody has let `Writers.make` make the change. This is for a thread that runs
-    several tasks alternately.
-    """
-    _thread.wait = wait
-
-
-def patience(seconds: float) -> float:
-    """How long this thread waits for other processes: `seconds`, unless it is in a hurry."""
-    return min(seconds, getattr(_thread, "patience", seconds))
 
 
 class Writers:
@@ -83,24 +61,16 @@ class Writers:
         self._leader: Change | None = None
         self._queue: deque[Change] = deque()
 
-    def do(
-        self, body: Callable[[Transaction], T], *, lasting: bool = True, single: bool = False
-    ) -> T:
+    def do(self, body: Callable[[Transaction], T], *, lasting: bool = True) -> T:
         """Run `body` in a transaction, in this thread or another; return when it is durable.
 
-        One that need not be lasting is not lost with a process, but perhaps with the machine. Where
-        nobody shares it, a `single` one, which writes by its first statement and reads at most
-        afterwards, is a transaction by itself.
+        One that need not be lasting is not lost with a process, but perhaps with the machine.
 
         The body may be run again, if another that shares the transaction spoils it: it changes
         nothing but the store.
         """
-        mine = Change(body, lasting=lasting, single=single)
-        wait = getattr(_thread, "wait", None)
-        if wait is None:
-            self.make([mine])
-        else:
-            wait(self, mine)
+        mine = Change(body, lasting=lasting)
+        self._make(mine)
         error, mine.error = mine.error, None
         if error is None:
             result: T = mine.result
@@ -110,45 +80,15 @@ class Writers:
         finally:
             del error  # no cycle with the frames of its own traceback
 
-    def make(self, changes: Sequence[Change]) -> None:
-        """Make changes in one transaction, as `do` does each; afterwards they know their outcome.
-
-        Those that another thread takes along with its own are made there.
-        """
-        left = list(changes)
-        while left:
-            first = left[0]
-            try:
-                if self._enter(first):
-                    self._lead(left)
-                    return
-            except Exception as error:  # noqa: BLE001 - whoever wants the change raises it
-                for change in left:
-                    change.error = error
-                return
-            finally:
-                self._leave(first)
-            left.pop(0)
-
-    def make_soon(self, change: Change, seconds: float) -> bool:
-        """Make one change, unless others write for longer than `seconds`; whether it was made."""
-        with self._lock:
-            if self._leader is not None:
-                return False
-            self._leader = change
-        _thread.patience = seconds
+    def _make(self, change: Change) -> None:
+        """Make a change, here or in the thread of another leader; it knows its outcome then."""
         try:
-            if change.single:
-                self._make_single(change)
-            else:
+            if self._enter(change):
                 self._lead([change])
+        except Exception as error:  # noqa: BLE001 - whoever wants the change raises it
+            change.error = error
         finally:
-            del _thread.patience
             self._leave(change)
-        if not isinstance(change.error, LedgerBusy):
-            return True
-        change.error = None
-        return False
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
@@ -236,29 +176,6 @@ class Writers:
         finally:
             for change in group:
                 change.settle(failure)
-
-    def _make_single(self, change: Change) -> None:
-        """Make a change of one statement, which the database begins and commits by itself."""
-        store = self._store
-        try:
-            connection = store.begin_single(lasting=change.lasting)
-        except Exception as error:  # noqa: BLE001 - whoever wants the change raises it
-            change.error = error
-            return
-        try:
-            transaction = store.transaction(connection)
-            change.result = change.body(transaction) if change.body else None
-            store.after_commit(transaction)
-        except BaseException as error:
-            store.discard(connection)
-            if not isinstance(error, Exception):
-                raise
-            broken = isinstance(error, store.database_error)
-            change.error = store.explain(error, committing=True) if broken else error
-            if broken:
-                change.error.__cause__ = error
-        else:
-            store.give_back(connection)
 
     def _make_all(self, transaction: Transaction, group: list[Change], *, lasting: bool) -> bool:
         """Make all changes; who fails leaves the group. False if it may have left traces."""

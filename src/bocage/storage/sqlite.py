@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from bocage.errors import LedgerBusy, LedgerCorrupt, LedgerError
-from bocage.storage.group_commit import patience
 from bocage.storage.store import Run, Store, Value
 
 _LOOK_SECONDS = 0.001  # how long SQLite itself waits for a lock before it says so
@@ -94,7 +93,7 @@ class SQLiteStore(Store):
                 if code & 0xFF != sqlite3.SQLITE_BUSY:
                     raise
                 now = time.monotonic()
-                end = now + patience(self.timeout_seconds) if end is None else end
+                end = now + self.timeout_seconds if end is None else end
                 if now >= end:
                     raise
 

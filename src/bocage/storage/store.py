@@ -138,17 +138,14 @@ class Store(ABC):
         """Hold the write lock; on leaving, the changes are durable, or none was made."""
         return self._writers.write()
 
-    def do(
-        self, body: Callable[[Transaction], T], *, lasting: bool = True, single: bool = False
-    ) -> T:
+    def do(self, body: Callable[[Transaction], T], *, lasting: bool = True) -> T:
         """Run `body` as in `write` and return its result, cheaply where many threads write.
 
         Threads that write at the same time share a transaction; each can still fail alone. The
         body may run in another thread, and more than once until one commit keeps it. What need not
-        be `lasting` may be lost with the machine, but not with a process. A `single` one writes by
-        its first statement alone.
+        be `lasting` may be lost with the machine, but not with a process.
         """
-        return self._writers.do(body, lasting=lasting, single=single)
+        return self._writers.do(body, lasting=lasting)
 
     def look(self, sql: str, *values: Value) -> list[tuple[Any, ...]]:
         """Run one statement that reads: it sees one consistent state without a transaction."""
@@ -171,17 +168,6 @@ class Store(ABC):
             raise
         else:
             self.give_back(connection)
-
-    def begin_single(self, *, lasting: bool) -> Any:
-        """A connection for one statement that is a transaction by itself."""
-        connection, _ = self._take_connection()
-        self._or_discard(connection, lambda: self._prepare_single(connection, lasting=lasting))
-        return connection
-
-    def _prepare_single(self, connection: Any, *, lasting: bool) -> None:
-        self.before_transaction()
-        self.before_write()
-        self.set_durability(connection, lasting=lasting)
 
     def begin_writing(self, *, lasting: bool = True) -> Any:
         """A connection in a transaction that holds the write lock; give it back or discard it."""

@@ -126,7 +126,6 @@ class Records:
                 *(analyst, key, digest, job, int(time.time())),
             ),
             lasting=False,
-            single=True,
         )
         if stands_for != digest:
             raise RequestConflict(
