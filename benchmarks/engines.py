@@ -65,9 +65,7 @@ def _values(name: str, size: int) -> tuple[str, ...]:
 
 
 def _schema() -> Schema:
-    columns = [
-        Categorical(name, _values(name, size)) for name, size in zip(NAMES, SIZES, strict=True)
-    ]
+    columns = [Categorical(name, _values(name, size)) for name, size in zip(NAMES, SIZES, strict=True)]
     return Schema("bench", tuple(columns), Categorical("y", _values("y", 2)))
 
 
@@ -107,9 +105,7 @@ def _best(*works: Any) -> list[float]:
     return best
 
 
-def _in_memory(
-    table: pa.Table, codes: dict[str, np.ndarray], question: Question
-) -> list[dict[str, Any]]:
+def _in_memory(table: pa.Table, codes: dict[str, np.ndarray], question: Question) -> list[dict[str, Any]]:
     engine = MemoryEngine(table, _schema())
     # The peers get the cell of every row for free; ours finds it as part of its work.
     cell = question.cells.route(codes, table.num_rows).astype(np.uint8)
@@ -117,9 +113,7 @@ def _in_memory(
 
     def bincounts() -> list[np.ndarray]:
         return [
-            np.bincount(
-                (cell.astype(np.intp) * size + codes[name]) * 2 + label, minlength=64 * size
-            )
+            np.bincount((cell.astype(np.intp) * size + codes[name]) * 2 + label, minlength=64 * size)
             for name, size in zip(NAMES, SIZES, strict=True)
         ]
 
@@ -157,9 +151,7 @@ def _from_parquet(path: Path, question: Question) -> list[dict[str, Any]]:
     [tiny] = _best(lambda: small.answer([Question()]))
     with duckdb.connect() as connection:
         sql = _grouping_sets(path, question)
-        ours, peer = _best(
-            lambda: engine.answer([question]), lambda: connection.execute(sql).fetchall()
-        )
+        ours, peer = _best(lambda: engine.answer([question]), lambda: connection.execute(sql).fetchall())
     return [
         _row("duckdb / GROUPING SETS, from Parquet", ours, peer, ">= 2"),
         {"name": "duckdb, a count of 1,000 rows, warm (s)", "ours": tiny, "peer": 0.003,
@@ -226,9 +218,7 @@ def main() -> None:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
     print(f"{'':42} {'ours':>10} {'peer':>10} {'ratio':>8}  target")
     for r in run(rows):
-        print(
-            f"{r['name']:42} {r['ours']:10.4f} {r['peer']:10.4f} {r['ratio']:8.2f}  {r['target']}"
-        )
+        print(f"{r['name']:42} {r['ours']:10.4f} {r['peer']:10.4f} {r['ratio']:8.2f}  {r['target']}")
 
 
 if __name__ == "__main__":

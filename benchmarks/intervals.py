@@ -49,9 +49,7 @@ def line(query: Average | Quantile, counts: NDArray[np.int64]) -> tuple[float, f
     exact = (
         float(counts @ codes / upto[-1])
         if isinstance(query, Average)
-        else float(
-            np.searchsorted(upto * query.level.denominator, query.level.numerator * upto[-1])
-        )
+        else float(np.searchsorted(upto * query.level.denominator, query.level.numerator * upto[-1]))
     )
     for _ in range(times // 1000):
         place = Place(ALWAYS, Cells((), 1000), tuple(map(str, range(1000))))

@@ -164,9 +164,7 @@ def _stored(rows: int) -> Iterator[dict[str, Any]]:
         table = made(rows)
         pq.write_table(table, path, row_group_size=BLOCK)
         warm_up(table)
-        seconds = in_turns(
-            {"memory": lambda: fit(C45, table, MIXED), "DuckDB": lambda: fit(C45, path, MIXED)}
-        )
+        seconds = in_turns({"memory": lambda: fit(C45, table, MIXED), "DuckDB": lambda: fit(C45, path, MIXED)})
         with spark_session(**{"spark.driver.memory": "4g"}):
             fit(ID3, f"spark:{path}", NOMINAL)  # starts its workers
             seconds |= in_turns({"Spark local[2]": lambda: fit(C45, f"spark:{path}", MIXED)}, 1)

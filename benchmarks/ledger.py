@@ -78,9 +78,7 @@ def _fill(ledger: Ledger, entries: int) -> None:
     """The same entries as by `charge`, without waiting for the disk at each."""
     with ledger._store.write() as transaction:  # noqa: SLF001 - no user has a reason to do this
         for _ in range(entries):
-            chain.append(
-                transaction, Action.CHARGE, ALICE, Epsilon(1), memo='{"ask":"noisy_count"}'
-            )
+            chain.append(transaction, Action.CHARGE, ALICE, Epsilon(1), memo='{"ask":"noisy_count"}')
 
 
 def _timed(action: Callable[..., object], *arguments: object) -> tuple[float, float]:

@@ -26,16 +26,12 @@ def full_tree() -> Tree:
     level = builder.split(builder.root, "c0")
     for _ in range(DEPTH - 1):
         level = [
-            child
-            for node in level
-            for child in builder.split(node, f"n{rng.integers(10)}", int(rng.integers(1, 1024)))
+            child for node in level for child in builder.split(node, f"n{rng.integers(10)}", int(rng.integers(1, 1024)))
         ]
     for leaf in level:
         builder.counts(leaf, rng.integers(0, 99, 2).tolist())
     plan = (PlanLine(0, "all", "none: made up for timing", "1"),)
-    made = Certificate(
-        "benchmark", "-", "1", "add or remove one row", "bench", schema.fingerprint, plan
-    )
+    made = Certificate("benchmark", "-", "1", "add or remove one row", "bench", schema.fingerprint, plan)
     return builder.freeze(made)
 
 
@@ -52,13 +48,9 @@ def run() -> list[dict[str, Any]]:
     """Seconds against the limit of one second, and against scikit-learn where it is installed."""
     tree = full_tree()
     rng = np.random.default_rng(2)
-    codes = {
-        c.name: rng.integers(0, c.cells, ROWS).astype(np.uint16) for c in tree.schema.attributes
-    }
+    codes = {c.name: rng.integers(0, c.cells, ROWS).astype(np.uint16) for c in tree.schema.attributes}
     raw = {
-        c.name: (codes[c.name] + 0.5) / c.cells
-        if isinstance(c, Numeric)
-        else np.array(c.values, object)[codes[c.name]]
+        c.name: (codes[c.name] + 0.5) / c.cells if isinstance(c, Numeric) else np.array(c.values, object)[codes[c.name]]
         for c in tree.schema.attributes
     }
     labels = np.array(tree.label_attribute.values, object)

@@ -81,10 +81,7 @@ def _row(name: str, ours: float, peer: float, target: int) -> dict[str, Any]:
 def main() -> None:
     print(f"{'per CPU second':<46}{'Bocage':>16}{'OpenDP':>14}{'ratio':>8}{'target':>9}")
     for row in run():
-        print(
-            f"{row['name']:<46}{row['ours']:>16}{row['peer']:>14}"
-            f"{row['ratio']:>8.1f}{row['target']:>9}"
-        )
+        print(f"{row['name']:<46}{row['ours']:>16}{row['peer']:>14}{row['ratio']:>8.1f}{row['target']:>9}")
 
 
 if __name__ == "__main__":

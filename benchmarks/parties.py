@@ -40,9 +40,7 @@ def run() -> list[dict[str, Any]]:
             name = f"{OWNERS:,} contributions of 100,000 counts, {ending}"
             rows.append(_row(f"{name}, s of {SECONDS:.0f}", seconds, SECONDS, ">= 1"))
             grown = max(many - few, 1.0)
-            rows.append(
-                _row(f"memory more than for 10, MB of {MEGABYTES:.0f}", grown, MEGABYTES, ">= 1")
-            )
+            rows.append(_row(f"memory more than for 10, MB of {MEGABYTES:.0f}", grown, MEGABYTES, ">= 1"))
             rows.append(_row(f"peak memory, MB of {PEAK:.0f}", many, PEAK, ">= 1"))
     return rows
 
@@ -68,10 +66,7 @@ def _measured(plan: bytes, files: list[Path]) -> tuple[float, float]:
 def _write(plan: PartyPlan, directory: Path, ending: str) -> list[Path]:
     rng = np.random.default_rng()
     different = [
-        [
-            rng.poisson(20, (leaves, 2)) + rng.integers(-40, 41, (leaves, 2))
-            for leaves in plan.shares[0].leaves
-        ]
+        [rng.poisson(20, (leaves, 2)) + rng.integers(-40, 41, (leaves, 2)) for leaves in plan.shares[0].leaves]
         for _ in range(DIFFERENT)
     ]
     files = []

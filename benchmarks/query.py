@@ -25,9 +25,7 @@ from bocage.schema import Categorical, Numeric, Schema
 
 ROWS, TIMES, WARM = 1_000, 40, 5
 PEER = "opendp"
-SCHEMA = Schema(
-    "people", (Categorical("sex", ("F", "M")), Numeric("age", lower=0, upper=120, step=1))
-)
+SCHEMA = Schema("people", (Categorical("sex", ("F", "M")), Numeric("age", lower=0, upper=120, step=1)))
 
 
 def run() -> list[dict[str, Any]]:

@@ -90,9 +90,7 @@ def _table(codes: np.ndarray, label: np.ndarray, schema: Schema) -> pa.Table:
 
 
 def _private(engine: Engine, schema: Schema) -> PrivateTable:
-    executor = LiveExecutor(
-        Terms(schema, Adjacency.ADD_REMOVE), engine, SystemNoise(), has_ledger=False
-    )
+    executor = LiveExecutor(Terms(schema, Adjacency.ADD_REMOVE), engine, SystemNoise(), has_ledger=False)
     return PrivateTable(executor, MemoryAccount.of(Epsilon(LARGEST)), WHOLE)
 
 
@@ -132,9 +130,7 @@ def _bare(codes: np.ndarray, label: np.ndarray, trees: list[np.ndarray]) -> np.n
     return np.concatenate(found)
 
 
-def _from_parquet(
-    table: pa.Table, schema: Schema, learner: RandomTrees, million: str
-) -> list[dict[str, Any]]:
+def _from_parquet(table: pa.Table, schema: Schema, learner: RandomTrees, million: str) -> list[dict[str, Any]]:
     """One scan for the whole ensemble; and its time beside that of one scan per tree."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "rows.parquet")

@@ -67,9 +67,7 @@ def run_load(workers: int = WORKERS, seconds: float = SECONDS) -> list[dict[str,
     return found
 
 
-def _measured(
-    service: Running, key: str, clients: int, seconds: float
-) -> tuple[list[float], float]:
+def _measured(service: Running, key: str, clients: int, seconds: float) -> tuple[list[float], float]:
     """The times of the answers, and the processor time of the service in ms for each."""
     before = _processor(service)
     times = load(service.port, key, clients, seconds, BODY)

@@ -23,10 +23,7 @@ CHANGES = {"CHANGELOG.md"}  # at the next release the entry is no longer among t
 TOLD = {"CONTRIBUTING.md", "README.md", "docs/images/layers.svg", "scripts/recipes.py"}
 UNSAID = "…"  # what `make house` writes beside a new file, and the tests refuse
 
-LEARNER_NAMES = [
-    (learner.__name__, f"{learner.__name__}Classifier", f"`{name}`")
-    for name, learner in LEARNERS.items()
-]
+LEARNER_NAMES = [(learner.__name__, f"{learner.__name__}Classifier", f"`{name}`") for name, learner in LEARNERS.items()]
 ENGINE_NAMES = [
     ("DuckDB", "duckdb", "DuckDBEngine"),
     ("PostgreSQL", "postgres", "PostgresEngine"),

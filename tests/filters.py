@@ -36,10 +36,7 @@ SCHEMA = Schema(
     ),
 )
 COLUMNS = [column.name for column in SCHEMA]
-ALL_CODES = [
-    dict(zip(COLUMNS, codes, strict=True))
-    for codes in product(*(range(column.cells) for column in SCHEMA))
-]
+ALL_CODES = [dict(zip(COLUMNS, codes, strict=True)) for codes in product(*(range(column.cells) for column in SCHEMA))]
 
 _RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,

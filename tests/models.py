@@ -54,9 +54,7 @@ def certificate_of(schema: Schema, epsilon: str | None = "0.75") -> Certificate:
         PlanLine(0, "which column", "permute-and-flip", "0.5"),
         PlanLine(1, "label counts of every leaf", "discrete Laplace", "0.25", 5),
     )
-    return Certificate(
-        "DiffPID3", "max", epsilon, "add or remove one row", schema.name, schema.fingerprint, plan
-    )
+    return Certificate("DiffPID3", "max", epsilon, "add or remove one row", schema.name, schema.fingerprint, plan)
 
 
 @st.composite
@@ -124,9 +122,7 @@ def additives(draw: st.DrawFn, schema: Schema) -> AdditiveModel:
         used = st.lists(st.sampled_from(schema.attributes), min_size=1, max_size=2, unique=True)
         columns = draw(used)
         cells = tuple(
-            column.cells
-            if isinstance(column, Categorical)
-            else draw(st.integers(1, min(column.cells, 9)))
+            column.cells if isinstance(column, Categorical) else draw(st.integers(1, min(column.cells, 9)))
             for column in columns
         )
         size = math.prod(cells)
@@ -143,9 +139,7 @@ def _cuts(column: Attribute, cells: int) -> st.SearchStrategy[tuple[int, ...]]:
     """None for runs of equal length, or where each cell but the first begins."""
     if isinstance(column, Categorical) or cells == 1:
         return st.just(())
-    starts = st.lists(
-        st.integers(1, column.cells - 1), min_size=cells - 1, max_size=cells - 1, unique=True
-    )
+    starts = st.lists(st.integers(1, column.cells - 1), min_size=cells - 1, max_size=cells - 1, unique=True)
     return st.just(()) | starts.map(lambda found: tuple(sorted(found)))
 
 
@@ -163,12 +157,8 @@ def values(column: Attribute) -> st.SearchStrategy[Any]:
     """Values of a column: inside, on an edge, beside it, far outside, missing."""
     if isinstance(column, Categorical):
         return st.none() | st.sampled_from([*column.values, *TEXTS, "?", "zzz"])
-    exact = st.integers(0, 2 * column.cells).map(
-        lambda half: float(column.lower + half * column.width / 2)
-    )
-    beside = st.tuples(exact, st.sampled_from([-math.inf, math.inf])).map(
-        lambda pair: math.nextafter(*pair)
-    )
+    exact = st.integers(0, 2 * column.cells).map(lambda half: float(column.lower + half * column.width / 2))
+    beside = st.tuples(exact, st.sampled_from([-math.inf, math.inf])).map(lambda pair: math.nextafter(*pair))
     odd = st.sampled_from([math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324, 1e308, -1e308])
     return st.none() | exact | beside | odd | st.floats()
 

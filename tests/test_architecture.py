@@ -13,12 +13,8 @@ MOST_LINES = 400
 
 
 def test_imports_go_down_the_layers() -> None:
-    lint = (
-        "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", lint], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    lint = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"
+    done = subprocess.run([sys.executable, "-c", lint], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " kept, 0 broken" in done.stdout
 
@@ -41,6 +37,4 @@ def test_tests_stand_in_the_rooms_of_what_they_test():
     places = {path.parent.relative_to(ROOT / "tests") for path in ROOT.glob("tests/**/test_*.py")}
     rooms = {place for place in places if place.parts and place.parts[0] not in BESIDE}
     assert len(rooms) > 20
-    assert [
-        room.as_posix() for room in rooms if not (ROOT / "src" / "bocage" / room).is_dir()
-    ] == []
+    assert [room.as_posix() for room in rooms if not (ROOT / "src" / "bocage" / room).is_dir()] == []

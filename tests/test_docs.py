@@ -72,9 +72,7 @@ def test_public_name_has_a_reference_and_a_docstring(public):
 @pytest.mark.parametrize("owner", [PrivateTable, PrivatePartition], ids=lambda c: c.__name__)
 def test_every_method_of_a_table_has_a_docstring(owner):
     bare = [
-        method
-        for method in dir(owner)
-        if not method.startswith("_") and not inspect.getdoc(getattr(owner, method))
+        method for method in dir(owner) if not method.startswith("_") and not inspect.getdoc(getattr(owner, method))
     ]
     assert bare == []
 
@@ -123,17 +121,13 @@ def _options(group: click.Group) -> list[str]:
     context = click.Context(group)
     commands = [group.get_command(context, child) for child in group.list_commands(context)]
     nested = [o for c in commands if isinstance(c, click.Group) for o in _options(c)]
-    return nested + [
-        p.opts[-1] for c in commands if c for p in c.params if isinstance(p, click.Option)
-    ]
+    return nested + [p.opts[-1] for c in commands if c for p in c.params if isinstance(p, click.Option)]
 
 
 def test_every_engine_has_a_section():
     guide = (GUIDES / "engines.md").read_text()
     sources = (ROOT / "src" / "bocage" / "engine").glob("*.py")
-    names = {
-        n for s in sources for n in re.findall(r'^    name = "(\w+)"$', s.read_text(), re.MULTILINE)
-    }
+    names = {n for s in sources for n in re.findall(r'^    name = "(\w+)"$', s.read_text(), re.MULTILINE)}
     assert {"memory", "numpy"} <= names
     assert [n for n in sorted(names) if f"\n## {n}\n" not in guide] == []
 

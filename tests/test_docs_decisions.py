@@ -17,12 +17,7 @@ def _assignments() -> set[str]:
     """Every assignment at the level of a module in the rooms that have learners and draws."""
     rooms = [ROOT / "src" / "bocage" / name for name in ("learners", "private")]
     modules = [ast.parse(path.read_text("utf-8")) for room in rooms for path in room.rglob("*.py")]
-    return {
-        ast.unparse(line)
-        for module in modules
-        for line in module.body
-        if isinstance(line, ast.Assign)
-    }
+    return {ast.unparse(line) for module in modules for line in module.body if isinstance(line, ast.Assign)}
 
 
 STANDING = _assignments()

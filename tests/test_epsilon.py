@@ -18,9 +18,7 @@ def test_a_tenth_three_times_is_three_tenths() -> None:
     assert Epsilon.total([tenth, tenth, tenth]) == Epsilon.of("0.3")
 
 
-@pytest.mark.parametrize(
-    "value", [0.25, "0.25", " 2.5e-1 ", Decimal("0.25"), Fraction(1, 4), Epsilon(250_000_000)]
-)
+@pytest.mark.parametrize("value", [0.25, "0.25", " 2.5e-1 ", Decimal("0.25"), Fraction(1, 4), Epsilon(250_000_000)])
 def test_every_way_to_write_a_quarter_is_the_same(value: object) -> None:
     assert Epsilon.of(value) == Epsilon(UNIT // 4)  # type: ignore[arg-type] # of all kinds
 

@@ -15,9 +15,7 @@ _spec = importlib.util.spec_from_file_location("house", ROOT / "scripts" / "hous
 house = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(house)
 
-WALK = re.search(r"^## The walk of one question\n(.*?)^All files", PAGE, re.MULTILINE | re.DOTALL)[
-    1
-]
+WALK = re.search(r"^## The walk of one question\n(.*?)^All files", PAGE, re.MULTILINE | re.DOTALL)[1]
 STEPS = re.split(r"^\d+\. ", WALK, flags=re.MULTILINE)[1:]
 OF_STEPS = [re.match(r"`([\w/]+\.py)`: ", step)[1] for step in STEPS]
 
@@ -37,11 +35,7 @@ def test_the_tree_is_what_make_house_writes():
 
 
 def test_the_tree_has_every_room_and_module_that_ls_shows():
-    shown = {
-        path.name
-        for path in SOURCE.iterdir()
-        if path.suffix == ".py" or (path / "__init__.py").exists()
-    }
+    shown = {path.name for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     roots = {line.split()[0].rstrip("/") for line in drawn("tree").splitlines() if line[2:3] != " "}
     assert shown - {"__init__.py", "_version.py"} == roots - {"src/bocage"}
     inner = {path.parent.name for path in SOURCE.rglob("__init__.py")} - {"bocage"}

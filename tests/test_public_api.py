@@ -43,7 +43,5 @@ def test_an_unknown_name_is_refused_as_in_any_module() -> None:
 )
 def test_importing_loads_nothing_heavy(statement: str) -> None:
     program = f"import sys; {statement}; print(*(m for m in {HEAVY!r} if m in sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

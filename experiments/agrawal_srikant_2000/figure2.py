@@ -109,7 +109,8 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report:
         f"{settings['records']:,} records on [-1, 1], 40 intervals of width 0.05; Gaussian noise of "
         "deviation 0.25, uniform noise between -0.5 and 0.5. The distance is the total variation "
         "distance from the original in percent; where the paper is silent, the shapes are read off "
-        "its plots; the reference is what an independent program obtained. The paper drew discrete uniform noise, for which distances of mid-points are exact; "
+        "its plots; the reference is what an independent program obtained. The paper drew discrete uniform noise, for "
+        "which distances of mid-points are exact; "
         "ours is fine, and the kernel is integrated over the intervals.",
         results,
         against="reference",

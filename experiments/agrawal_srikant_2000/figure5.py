@@ -52,14 +52,8 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report:
                     Curve(
                         title,
                         range(len(settings["functions"])),
-                        [
-                            results.mean(name, function=f, noise=noise, level=level)
-                            for f in settings["functions"]
-                        ],
-                        [
-                            results.error(name, function=f, noise=noise, level=level)
-                            for f in settings["functions"]
-                        ],
+                        [results.mean(name, function=f, noise=noise, level=level) for f in settings["functions"]],
+                        [results.error(name, function=f, noise=noise, level=level) for f in settings["functions"]],
                     )
                     for name, title in NAMES.items()
                 ],
@@ -128,20 +122,13 @@ def claims(results: Results, settings: Settings) -> list[Claim]:
         over = {where: gap for where, gap in found.items() if gap > most}
         shown = ", ".join(f"{where} {gap:.1f}" for where, gap in found.items())
         but = ", ".join(f"{where} {gap:.1f}" for where, gap in over.items())
-        return Claim(
-            text, len(over) < len(found), f"points lost: {shown}", why if over else "", but
-        )
+        return Claim(text, len(over) < len(found), f"points lost: {shown}", why if over else "", but)
 
     found = []
     for name in ("byclass", "local"):
         low = [level for level in (25, 50) if level in settings["levels"]]
         if low:
-            near = {
-                f"F{f} {n} {lv} %": loss(name, f, n, lv)
-                for f in functions
-                for n in noises
-                for lv in low
-            }
+            near = {f"F{f} {n} {lv} %": loss(name, f, n, lv) for f in functions for n in noises for lv in low}
             found.append(
                 judged(
                     f"{NAMES[name]} is very close to Original at 25 % and 50 % (within 5 points)",
@@ -164,9 +151,7 @@ def claims(results: Results, settings: Settings) -> list[Claim]:
                 "another program lost 15 to 24; in the paper Original is poor on function 2",
             ),
         ):
-            gaps = {
-                f"F{f} {n}": loss(name, f, n, 100) for f in functions if f in some for n in noises
-            }
+            gaps = {f"F{f} {n}": loss(name, f, n, 100) for f in functions if f in some for n in noises}
             found.append(judged(f"at 100 % {NAMES[name]} is {text}", gaps, most, why))
     found += _comparisons(results, settings)
     return found
@@ -175,15 +160,10 @@ def claims(results: Results, settings: Settings) -> list[Claim]:
 def _comparisons(results: Results, settings: Settings) -> list[Claim]:
     functions, noises, levels = (settings[key] for key in ("functions", "noises", "levels"))
     cells = {
-        f"F{f} {n} {lv} %": {"function": f, "noise": n, "level": lv}
-        for f in functions
-        for n in noises
-        for lv in levels
+        f"F{f} {n} {lv} %": {"function": f, "noise": n, "level": lv} for f in functions for n in noises for lv in levels
     }
 
-    def compared(
-        text: str, better: str, worse: str, chosen: dict[str, Any], why: str = ""
-    ) -> Claim:
+    def compared(text: str, better: str, worse: str, chosen: dict[str, Any], why: str = "") -> Claim:
         gaps = {w: results.mean(better, **c) - results.mean(worse, **c) for w, c in chosen.items()}
         against = {w: g for w, g in gaps.items() if g < 0}
         mean = sum(gaps.values()) / len(gaps)

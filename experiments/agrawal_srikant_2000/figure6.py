@@ -44,12 +44,8 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report: 
         for noise in settings["noises"]:
             for name, title in (("byclass", "ByClass"), ("randomized", "Random")):
                 label = f"{title}({noise[0].upper()})"
-                curves.append(
-                    _curve(results, label, name, "level", levels, function=f, noise=noise)
-                )
-        plots.append(
-            Plot(f"figure6-F{f}", f"Figure 6: function {f}", "privacy, %", "accuracy, %", curves)
-        )
+                curves.append(_curve(results, label, name, "level", levels, function=f, noise=noise))
+        plots.append(Plot(f"figure6-F{f}", f"Figure 6: function {f}", "privacy, %", "accuracy, %", curves))
     return Report(
         "figure6",
         "Figure 6: change in accuracy with privacy",
@@ -62,9 +58,7 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report: 
     )
 
 
-def _curve(
-    results: Results, label: str, metric: str, key: str, xs: list[float], **cell: Any
-) -> Curve:
+def _curve(results: Results, label: str, metric: str, key: str, xs: list[float], **cell: Any) -> Curve:
     return Curve(
         label,
         xs,
@@ -87,16 +81,14 @@ def _claims(results: Results, settings: Settings) -> list[Claim]:
     names = ", ".join(f"F{f} {before[f]:+.1f} before and {after[f]:+.1f} after" for f in functions)
     found = [
         Claim(
-            "before correction uniform noise costs much more than Gaussian; after it they are "
-            "comparable",
+            "before correction uniform noise costs much more than Gaussian; after it they are comparable",
             sum(before.values()) > 2 * abs(sum(after.values())),
             f"Gaussian − uniform from 50 % on: {names}",
             exceptions=", ".join(f"F{f}" for f in functions if abs(after[f]) >= before[f]),
         )
     ]
     lost = {
-        (f, lv): results.mean("original", function=f, level=lv)
-        - results.mean("byclass", function=f, level=lv)
+        (f, lv): results.mean("original", function=f, level=lv) - results.mean("byclass", function=f, level=lv)
         for f in functions
         for lv in levels
     }
@@ -106,8 +98,7 @@ def _claims(results: Results, settings: Settings) -> list[Claim]:
             "ByClass comes fairly close to Original (within 15 points, mean of both noises)",
             len(far) < len(lost),
             ", ".join(
-                f"F{f} {lost[f, levels[0]]:.1f} at {levels[0]} % to {lost[f, levels[-1]]:.1f} at "
-                f"{levels[-1]} %"
+                f"F{f} {lost[f, levels[0]]:.1f} at {levels[0]} % to {lost[f, levels[-1]]:.1f} at {levels[-1]} %"
                 for f in functions
             ),
             exceptions=", ".join(f"F{f} at {lv} % {p:.1f}" for (f, lv), p in far.items()),
@@ -178,9 +169,7 @@ def honest_report(results: Results, settings: Settings, expected: Settings) -> R
             if not (name.endswith("intervals") and variant != "laplace")
         ]
         title = f"Function {f} by the epsilon of every answer"
-        plots.append(
-            Plot(f"honest-F{f}", title, "epsilon of every answer", "accuracy, %", curves, log=True)
-        )
+        plots.append(Plot(f"honest-F{f}", title, "epsilon of every answer", "accuracy, %", curves, log=True))
     records = {v: by_epsilon(v, 1.0).record_privacy().words for v in settings["variants"]}
     return Report(
         "honest",
@@ -204,10 +193,7 @@ def _honest_claims(results: Results, settings: Settings) -> list[Claim]:
     found = []
     for epsilon in settings["epsilons"]:
         cell = {"variant": "laplace", "epsilon": epsilon}
-        means = {
-            f: [results.mean(name, function=f, **cell) for name in HONEST]
-            for f in settings["functions"]
-        }
+        means = {f: [results.mean(name, function=f, **cell) for name in HONEST] for f in settings["functions"]}
         better = [f for f, (sent, by_class, _) in means.items() if by_class > sent]
         few = [f for f, (_, by_class, fewer) in means.items() if fewer > by_class]
         found.append(

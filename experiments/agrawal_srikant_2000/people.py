@@ -40,9 +40,7 @@ def people(function: int, records: int, seed: int, repetition: int) -> dict[str,
 
 def test_people(config: dict[str, Any], repetition: int) -> dict[str, np.ndarray]:
     """Other people than any that a tree is made from."""
-    return generator.generate(
-        config["test"], config["function"], 1000 * config["seed"] + 500 + repetition
-    )
+    return generator.generate(config["test"], config["function"], 1000 * config["seed"] + 500 + repetition)
 
 
 @lru_cache(maxsize=64)
@@ -74,9 +72,7 @@ def in_the_clear() -> Survey:
     return Survey(schema, {column.name: Clear() for column in schema})
 
 
-def run(
-    config: dict[str, Any], repetition: int, survey: Survey, learners: dict[str, SurveyTree]
-) -> dict[str, float]:
+def run(config: dict[str, Any], repetition: int, survey: Survey, learners: dict[str, SurveyTree]) -> dict[str, float]:
     """The accuracy of every learner in percent, on records that nobody distorted."""
     rows = people(config["function"], config["records"], config["seed"], repetition)
     test = test_people(config, repetition)

@@ -30,9 +30,7 @@ from bocage.schema import Schema
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = Path(__file__).parent / "schemas"
-NAMES = tuple(
-    sorted(path.name.removesuffix(".schema.json") for path in SCHEMAS.glob("*.schema.json"))
-)
+NAMES = tuple(sorted(path.name.removesuffix(".schema.json") for path in SCHEMAS.glob("*.schema.json")))
 Missing = Literal["value", "drop"]
 
 
@@ -121,18 +119,14 @@ def load(
     return DataSet(document, pa.table(columns))
 
 
-def folds(
-    labels: np.ndarray, k: int, repetition: int, seed: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
+def folds(labels: np.ndarray, k: int, repetition: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Stratified folds as pairs of training and test rows: the same for every algorithm.
 
     The rows of each label are dealt out in a random order, one label after the other, so that the
     folds differ in size by one row at most. The seed decides on folds only, never on noise.
     """
     rng = np.random.default_rng([seed, repetition])
-    dealt = np.concatenate(
-        [rng.permutation(np.flatnonzero(labels == c)) for c in np.unique(labels)]
-    )
+    dealt = np.concatenate([rng.permutation(np.flatnonzero(labels == c)) for c in np.unique(labels)])
     fold = np.empty(len(labels), int)
     fold[dealt] = np.arange(len(labels)) % k
     return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(k)]
@@ -193,9 +187,7 @@ def _download(document: Mapping[str, Any], name: str) -> bytes:
         if found in {plain, f"{plain}.Z"}:
             content = archive.read(member)
             if found.endswith(".Z"):  # Unix compress, which gzip can read and Python cannot
-                content = subprocess.run(
-                    ["gzip", "-dc"], input=content, capture_output=True, check=True
-                ).stdout
+                content = subprocess.run(["gzip", "-dc"], input=content, capture_output=True, check=True).stdout
             return gzip.compress(content, mtime=0) if name.endswith(".gz") else content
     raise FileNotFoundError(f"{plain} is not in {address(document)}.")
 

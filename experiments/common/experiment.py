@@ -79,9 +79,7 @@ def reproduce(
     return experiment.report(results, settings, expected_of(folder, experiment.name))
 
 
-def main(
-    folder: Path, experiments: Sequence[Experiment], arguments: list[str] | None = None
-) -> int:
+def main(folder: Path, experiments: Sequence[Experiment], arguments: list[str] | None = None) -> int:
     """Run the experiments of a paper; 1 if a target is neither met nor explained."""
     names = [experiment.name for experiment in experiments]
     parser = argparse.ArgumentParser(description=f"Reproduce {folder.name}.")
@@ -99,9 +97,7 @@ def main(
             continue
         if given.fresh:
             (out / f"{experiment.name}.jsonl").unlink(missing_ok=True)
-        report = reproduce(
-            experiment, folder, out, short=given.short, jobs=given.jobs, minutes=given.minutes
-        )
+        report = reproduce(experiment, folder, out, short=given.short, jobs=given.jobs, minutes=given.minutes)
         write(report, out)
         if given.record:
             write(report, folder / "results", pictures=("svg",))

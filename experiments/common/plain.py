@@ -64,9 +64,7 @@ class Node:
     branches: tuple[Node | None, ...] = ()
 
 
-def id3(
-    codes: np.ndarray, labels: np.ndarray, arities: Sequence[int], classes: int, depth: int = 10**9
-) -> Node:
+def id3(codes: np.ndarray, labels: np.ndarray, arities: Sequence[int], classes: int, depth: int = 10**9) -> Node:
     """Quinlan's ID3: the largest information gain, until a node is pure or nothing is gained.
 
     Parameters
@@ -101,7 +99,8 @@ def id3(
 
 def predict(tree: Node, codes: np.ndarray, empty: int | None = None) -> np.ndarray:
     """The label of every row. A branch that no training record took decides by its parent's
-    majority, or gives `empty` (Weka's ID3 leaves such records without a class: take -1)."""
+    majority, or gives `empty` (Weka's ID3 leaves such records without a class: take -1).
+    """
     result = np.full(len(codes), tree.label)
     places: list[tuple[Node, np.ndarray]] = [(tree, np.arange(len(codes)))]
     while places:
@@ -143,10 +142,7 @@ def _prune(model: DecisionTreeClassifier, confidence: float) -> None:
     tree = model.tree_
     sizes = tree.n_node_samples.astype(float)
     wrong = sizes * (1 - tree.value[:, 0].max(axis=1) / tree.value[:, 0].sum(axis=1))
-    as_leaf = [
-        size * upper_error_rate(float(e), float(size), confidence)
-        for e, size in zip(wrong, sizes, strict=True)
-    ]
+    as_leaf = [size * upper_error_rate(float(e), float(size), confidence) for e, size in zip(wrong, sizes, strict=True)]
     errors = np.array(as_leaf)
     for node in reversed(range(tree.node_count)):
         left, right = tree.children_left[node], tree.children_right[node]

@@ -183,8 +183,7 @@ def markdown(report: Report) -> str:
         lines += ["", f"| cell | {report.against} | ours | ± | tolerance | verdict |"]
         lines += ["|---|---:|---:|---:|---:|---|"]
         lines += [
-            f"| {t.name} | {t.published:g} | {t.ours:.1f} | {t.error:.1f} | {t.tolerance:.1f} "
-            f"| {t.verdict} |"
+            f"| {t.name} | {t.published:g} | {t.ours:.1f} | {t.error:.1f} | {t.tolerance:.1f} | {t.verdict} |"
             for t in report.targets
         ]
         lines += ["", "± is the standard error of ours."]

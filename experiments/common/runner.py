@@ -154,9 +154,7 @@ def do(work: str, cell: Cell, repetitions: tuple[int, ...]) -> list[dict[str, An
         begin = time.perf_counter()
         values = once(cell.config, repetition)
         seconds = round(time.perf_counter() - begin, 4)
-        lines.append(
-            {"key": cell.key, "repetition": repetition, "values": values, "seconds": seconds}
-        )
+        lines.append({"key": cell.key, "repetition": repetition, "values": values, "seconds": seconds})
     return lines
 
 
@@ -168,9 +166,7 @@ def _jobs(cells: list[Cell], results: Results, chunk: int) -> Iterator[Job]:
             yield Job(cell, tuple(left[start : start + chunk]))
 
 
-def _work(
-    work: str, todo: list[Job], jobs: int, deadline: float | None
-) -> Iterator[list[dict[str, Any]]]:
+def _work(work: str, todo: list[Job], jobs: int, deadline: float | None) -> Iterator[list[dict[str, Any]]]:
     if jobs == 1 or not todo:
         for job in todo:
             if deadline is not None and time.monotonic() > deadline:

@@ -26,8 +26,7 @@ def cells(settings: Settings) -> list[Cell]:
     common = {"seed": settings["seed"]}
     return [
         Cell(
-            {"data": data, "algorithm": name, "budget": budget, "depth": settings["depth"]}
-            | common,
+            {"data": data, "algorithm": name, "budget": budget, "depth": settings["depth"]} | common,
             runs,
         )
         for data in settings["data"]
@@ -86,8 +85,4 @@ def _features(name: str, one_hot: bool) -> Any:
         values = data.table[attribute.name].to_pylist()
         columns.append([attribute.index[value] for value in values])
     places = np.array(columns, np.float32).T
-    return (
-        OneHotEncoder(dtype=np.float32, sparse_output=False).fit_transform(places)
-        if one_hot
-        else places
-    )
+    return OneHotEncoder(dtype=np.float32, sparse_output=False).fit_transform(places) if one_hot else places

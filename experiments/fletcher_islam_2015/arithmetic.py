@@ -114,8 +114,7 @@ def table1(results: Results, settings: Settings, expected: Settings) -> Report:
     return Report(
         "table1",
         "Table 1: ε per query, and the budget",
-        "From the plans that our learners publish; shares are in thousandths. The claims are checked "
-        "by formula.",
+        "From the plans that our learners publish; shares are in thousandths. The claims are checked by formula.",
         results,
         targets=targets,
         claims=claims,

@@ -41,9 +41,7 @@ class Figures:
     def curve(self, data: str, name: str) -> np.ndarray:
         if name in self.settings["plain"]:
             return np.full(len(self.budgets), self.results.mean(data=data, algorithm=name))
-        return np.array(
-            [self.results.mean(data=data, algorithm=name, budget=x) for x in self.budgets]
-        )
+        return np.array([self.results.mean(data=data, algorithm=name, budget=x) for x in self.budgets])
 
     def gap(self, data: str, first: str, second: str) -> np.ndarray:
         return self.curve(data, first) - self.curve(data, second)
@@ -83,8 +81,7 @@ def _points(figures: Figures, baseline: str, published: float) -> Claim:
     return Claim(
         f"Nursery: τ = 1 beats {_against(baseline)} by almost {published:g} points",
         bool(gaps.max() >= published - 2.5),
-        f"{_row(figures, gaps)}; at β = {best:g} "
-        f"{figures.difference('nursery', ONE, baseline, best)}",
+        f"{_row(figures, gaps)}; at β = {best:g} {figures.difference('nursery', ONE, baseline, best)}",
         "" if gaps.max() >= published - 2.5 else SCALE,
     )
 
@@ -114,10 +111,7 @@ def _halves(figures: Figures, baseline: str) -> Claim:
 
 
 def _biggest(figures: Figures, baseline: str) -> Claim:
-    gaps = {
-        data: max(float(figures.gap(data, name, baseline).max()) for name in (ONE, FOUR))
-        for data in figures.data
-    }
+    gaps = {data: max(float(figures.gap(data, name, baseline).max()) for name in (ONE, FOUR)) for data in figures.data}
     return Claim(
         f"the biggest improvement over {_against(baseline)} is on Nursery",
         max(gaps, key=lambda data: gaps[data]) == "nursery",
@@ -151,9 +145,7 @@ def _one_beats_four(figures: Figures) -> Claim:
     return Claim(
         "sometimes τ = 1 beats τ = 4",
         any(wins.values()),
-        f"of {len(figures.budgets)} budgets: "
-        + ", ".join(f"{d} {n}" for d, n in wins.items())
-        + ".",
+        f"of {len(figures.budgets)} budgets: " + ", ".join(f"{d} {n}" for d, n in wins.items()) + ".",
         "more often than not, since each of four trees has a quarter of the budget"
         if sum(wins.values()) > len(wins) * len(figures.budgets) / 2
         else "",

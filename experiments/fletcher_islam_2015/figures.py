@@ -14,10 +14,7 @@ FIGURES = {"car": 2, "krkopt": 3, "connect-4": 4, "mushroom": 5, "nursery": 6, "
 
 
 def report(results: Results, settings: Settings, expected: Settings) -> Report:
-    runs = {
-        data: len(results.values(data=data, algorithm=settings["plain"][0]))
-        for data in settings["data"]
-    }
+    runs = {data: len(results.values(data=data, algorithm=settings["plain"][0])) for data in settings["data"]}
     return Report(
         "figures",
         "Figures 2 to 7: six data sets",

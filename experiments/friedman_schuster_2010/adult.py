@@ -41,9 +41,7 @@ def fold(config: dict[str, Any], repetition: int) -> dict[str, float]:
     adult = _adult()
     parts = folds(adult.labels, FOLDS, repetition // FOLDS, config["seed"])
     train, test = parts[repetition % FOLDS]
-    model = learner(config["algorithm"], DEPTH).fit(
-        study(adult.take(train), adult.schema), str(config["budget"])
-    )
+    model = learner(config["algorithm"], DEPTH).fit(study(adult.take(train), adult.schema), str(config["budget"]))
     right = guesses(model, adult.take(test)) == adult.labels[test]
     return {"accuracy": 100 * float(right.mean())}
 
@@ -62,9 +60,7 @@ def figure8(results: Results, settings: Settings, expected: Settings) -> Report:
         for a, b in (("Max", "Gini"), ("Max", "InfoGain"), ("Gini", "InfoGain"))
     ]
     for score in PRIVATE:
-        rise = paired(
-            values(score, budgets[-1]), values(score, budgets[0]), test_share=1 / (FOLDS - 1)
-        )
+        rise = paired(values(score, budgets[-1]), values(score, budgets[0]), test_share=1 / (FOLDS - 1))
         means = " → ".join(f"{values(score, x).mean():.2f}" for x in budgets)
         claims.append(
             Claim(

@@ -53,19 +53,14 @@ def figure(results: Results, settings: Settings, expected: Settings) -> Report: 
         )
 
     def means(n: int) -> str:
-        return ", ".join(
-            f"{c} {results.mean(algorithm=f'{family}-{c}', n=n):.1f}"
-            for c in ("InfoGain", "Gini", "Max")
-        )
+        return ", ".join(f"{c} {results.mean(algorithm=f'{family}-{c}', n=n):.1f}" for c in ("InfoGain", "Gini", "Max"))
 
     gini, gain = gap("Gini", "Max", large), gap("InfoGain", "Max", large)
     early = {n: gap("Max", "InfoGain", n) for n in settings["sizes"] if n <= settings["small"]}
     better = [n for n, g in early.items() if g.mean > 0 and g.p < 0.05]
     others = "; ".join(f"at {n}: {means(n)}, {g}" for n, g in early.items() if n not in better)
     within, overall = _deviation(results, family, settings)
-    spread = (
-        f"median over the cells: {within:.1f} between runs on one tree, {overall:.1f} over all runs"
-    )
+    spread = f"median over the cells: {within:.1f} between runs on one tree, {overall:.1f} over all runs"
     claims = [
         Claim(
             "with few samples, scores that use the budget efficiently are superior",
@@ -77,9 +72,7 @@ def figure(results: Results, settings: Settings, expected: Settings) -> Report: 
             "with many samples the depth limit makes Max inferior to the other scores",
             gini.mean > 0 and gini.p < 0.05,
             f"at {large}: {means(large)}; Gini − Max {gini}; InfoGain − Max {gain}",
-            exceptions=""
-            if gain.mean > 0 and gain.p < 0.05
-            else f"InfoGain is not yet better with {large} records",
+            exceptions="" if gain.mean > 0 and gain.p < 0.05 else f"InfoGain is not yet better with {large} records",
         ),
         # The paper does not say which deviation it means, so both are held against it.
         Claim(

@@ -118,9 +118,7 @@ def _claims_nominal(results: Results, settings: Settings) -> list[Claim]:
         Claim(
             "the variance of Max and Gini decreases as the number of samples grows",
             all(sd(name, large) < sd(name, _middle(sizes)) for name in names[:2]),
-            "; ".join(
-                f"{n}: sd {sd(n, _middle(sizes)):.1f} → {sd(n, large):.1f}" for n in names[:2]
-            ),
+            "; ".join(f"{n}: sd {sd(n, _middle(sizes)):.1f} → {sd(n, large):.1f}" for n in names[:2]),
         ),
     ]
     if 1500 in sizes:

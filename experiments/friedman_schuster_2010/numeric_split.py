@@ -28,11 +28,7 @@ def binned(config: dict[str, Any], repetition: int) -> dict[str, float]:
     train, test = _mixed(config, repetition, p_noise=0.0)
     bins = 10 if config["algorithm"].startswith("DiffPID3") else None
     schema = MIXED.schema(row_cap=5000, cells=1024, bins=bins)
-    return {
-        "accuracy": accuracy(
-            config["algorithm"], train, test, schema, depth=1, budget=0.2, bins=bins
-        )
-    }
+    return {"accuracy": accuracy(config["algorithm"], train, test, schema, depth=1, budget=0.2, bins=bins)}
 
 
 def _mixed(config: dict[str, Any], repetition: int, p_noise: float) -> tuple[Records, Records]:
@@ -61,11 +57,9 @@ def figure4(results: Results, settings: Settings, expected: Settings) -> Report:
         results,
         claims=[
             Claim(
-                "the relation between the scores is similar to the nominal case (Max, Gini, "
-                "InfoGain)",
+                "the relation between the scores is similar to the nominal case (Max, Gini, InfoGain)",
                 last[0] >= last[1] >= last[2] and gap.mean > 0 and gap.p < 0.05,
-                f"at {large}: Max {last[0]:.1f}, Gini {last[1]:.1f}, InfoGain {last[2]:.1f}; "
-                f"Max − InfoGain {gap}",
+                f"at {large}: Max {last[0]:.1f}, Gini {last[1]:.1f}, InfoGain {last[2]:.1f}; Max − InfoGain {gap}",
             ),
             Claim(
                 "more samples are required to identify the split point than a nominal split",

@@ -55,9 +55,7 @@ class Records:
         for i in range(domain.numeric):
             numbers = self.points[:, domain.nominal + i]
             columns[f"x{i}"] = (
-                pa.array(numbers)
-                if bins is None
-                else _coded(np.minimum(numbers * bins / LARGEST, bins - 1), bins)
+                pa.array(numbers) if bins is None else _coded(np.minimum(numbers * bins / LARGEST, bins - 1), bins)
             )
         return pa.table({**columns, "class": _coded(self.labels, domain.classes)})
 
@@ -118,9 +116,7 @@ def classify(tree: Node, domain: Domain, points: np.ndarray) -> np.ndarray:
     return labels
 
 
-def sample(
-    rng: np.random.Generator, tree: Node, domain: Domain, size: int, p_noise: float = 0.0
-) -> Records:
+def sample(rng: np.random.Generator, tree: Node, domain: Domain, size: int, p_noise: float = 0.0) -> Records:
     """Uniform points, labeled by the tree; then each value is replaced with probability `p_noise`."""
     points = _points(rng, domain, size)
     labels = classify(tree, domain, points)
@@ -141,6 +137,4 @@ def _texts(values: int) -> tuple[str, ...]:
 
 
 def _coded(codes: np.ndarray, values: int) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(
-        pa.array(codes.astype(np.int32)), pa.array(_texts(values))
-    )
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(_texts(values)))

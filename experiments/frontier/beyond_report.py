@@ -42,9 +42,7 @@ def summary(cells: Cells) -> Iterator[str]:
         auto = np.array([cell["auto", ""][0] - best_rival(cell)[0][0] for cell in own])
         sure = [np.hypot(cell["auto", ""][1], best_rival(cell)[0][1]) for cell in own]
         error = auto.std(ddof=1) / len(auto) ** 0.5
-        best = np.array(
-            [max(cell[name, ""][0] for name in OURS if (name, "") in cell) for cell in own]
-        )
+        best = np.array([max(cell[name, ""][0] for name in OURS if (name, "") in cell) for cell in own])
         missed = best.mean() - np.mean([cell["auto", ""][0] for cell in own])
         for words, text in (
             ("`auto` minus the best rival, mean over tables", f"{auto.mean():+.1f} ± {error:.1f}"),

@@ -72,9 +72,7 @@ SMALLER = tuple(
         Source("AER", "BankWages", "job"),
         Source("AER", "CPS1985", "occupation"),
         Source("AER", "GSOEP9402", "school"),
-        Source(
-            "AER", "PSID1976", "participation", ("hours", "wage", "repwage", "hhours", "fincome")
-        ),
+        Source("AER", "PSID1976", "participation", ("hours", "wage", "repwage", "hhours", "fincome")),
         Source("AER", "SwissLabor", "participation"),
         Source("Ecdat", "Catsup", "choice", ("id",)),
         Source("Ecdat", "DoctorAUS", "insurance"),

@@ -65,6 +65,4 @@ class Panels:
                 for i, label in enumerate(labels)
             ]  # fmt: skip
             figure.legend(handles=handles, loc="outside lower center", ncols=5, frameon=False)
-            figure.savefig(
-                path, dpi=110, metadata={"Date": None} if path.suffix == ".svg" else None
-            )
+            figure.savefig(path, dpi=110, metadata={"Date": None} if path.suffix == ".svg" else None)

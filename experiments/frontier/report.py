@@ -222,11 +222,7 @@ def _words(scores: Scores, goals: Goals) -> Iterator[str]:
 
 
 def _list(sentence: str, lines: Sequence[str]) -> str:
-    return (
-        "\n".join([f"{sentence}:", "", *(f"- {line}" for line in lines)])
-        if lines
-        else f"{sentence}."
-    )
+    return "\n".join([f"{sentence}:", "", *(f"- {line}" for line in lines)]) if lines else f"{sentence}."
 
 
 def _missing(scores: Scores, settings: Settings) -> Iterator[str]:

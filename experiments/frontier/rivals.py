@@ -43,9 +43,7 @@ def problem(environment: str) -> str:
     state = STORE / f"{environment}.json"
     if state.exists():
         known: dict[str, str] = json.loads(state.read_text(encoding="utf-8"))
-        if known["requirements"] == wanted and (
-            known["problem"] or python_of(environment).exists()
-        ):
+        if known["requirements"] == wanted and (known["problem"] or python_of(environment).exists()):
             return known["problem"]
     print(f"Making out/rivals/{environment} for the rivals that are compared with.", flush=True)
     found = _make(environment)
@@ -61,9 +59,7 @@ def _make(environment: str) -> str:
     empty = [sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder)]
     for command in (empty, [*pip, *install, str(requirements_of(environment))]):
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False
-            )
+            done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
         except subprocess.TimeoutExpired:
             return f"not installed after {BUILD_SECONDS // 60} minutes"
         if done.returncode:

@@ -96,9 +96,7 @@ class OneAgainstRest:
 class Boosted:
     """dp-xgboost for one label: a number of trees, each on a random part of the rows."""
 
-    def __init__(
-        self, epsilon: float, bounds: tuple[np.ndarray, np.ndarray], setting: dict[str, Any]
-    ) -> None:
+    def __init__(self, epsilon: float, bounds: tuple[np.ndarray, np.ndarray], setting: dict[str, Any]) -> None:
         self.library = import_module("dp_xgboost")
         self.bounds = {"feature_min": bounds[0].tolist(), "feature_max": bounds[1].tolist()}
         self.rounds, self.setting = setting["rounds"], {**setting, "nthread": 1, "verbosity": 0}
@@ -126,22 +124,14 @@ def model_of(request: dict[str, Any], table: Table, bounds: tuple[np.ndarray, np
     if method == "most frequent class":
         return Frequent()
     if method == "DP-EBM":
-        return OneAgainstRest(
-            lambda parts: _boosting(request, table, setting, parts), table.classes
-        )
+        return OneAgainstRest(lambda parts: _boosting(request, table, setting, parts), table.classes)
     if method == "dp-xgboost":
-        return OneAgainstRest(
-            lambda parts: Boosted(epsilon / parts, bounds, setting), table.classes
-        )
+        return OneAgainstRest(lambda parts: Boosted(epsilon / parts, bounds, setting), table.classes)
     library = import_module("diffprivlib.models")
     if method == "diffprivlib forest":
-        return library.RandomForestClassifier(
-            epsilon=epsilon, bounds=bounds, classes=classes, **setting
-        )
+        return library.RandomForestClassifier(epsilon=epsilon, bounds=bounds, classes=classes, **setting)
     if method == "diffprivlib tree":
-        return library.DecisionTreeClassifier(
-            epsilon=epsilon, bounds=bounds, classes=classes, **setting
-        )
+        return library.DecisionTreeClassifier(epsilon=epsilon, bounds=bounds, classes=classes, **setting)
     if method == "diffprivlib naive Bayes":
         return library.GaussianNB(epsilon=epsilon, bounds=bounds, **setting)
     if method == "diffprivlib logistic regression":

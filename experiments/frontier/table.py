@@ -76,11 +76,7 @@ def more(results: Results, now: list[Cell], settings: Settings) -> list[Cell]:
         values = results.values(**config)
         wanted = settings["errors"].get(config["data"], settings["error"])
         enough = len(values) < cell.repetitions or results.error(**config) <= wanted
-        done = (
-            cell.repetitions
-            if enough
-            else max(cell.repetitions, min(most, cell.repetitions + FOLDS))
-        )
+        done = cell.repetitions if enough else max(cell.repetitions, min(most, cell.repetitions + FOLDS))
         found.append(Cell(config, done))
     return found
 

@@ -56,9 +56,7 @@ class FirstRule(RandomTrees):
         return RandomTrees(trees=trees, height=height).structures(schema, rows, epsilon)
 
 
-def first_shape(
-    schema: Schema, names: tuple[str, ...], rows: int, epsilon: float
-) -> tuple[int, int]:
+def first_shape(schema: Schema, names: tuple[str, ...], rows: int, epsilon: float) -> tuple[int, int]:
     """sqrt(rows * epsilon / 100) trees, within 5 and 20, of the paper's height or a lower one."""
     signal = rows * epsilon
     trees = max(5, min(20, round(np.sqrt(signal / 100))))
@@ -69,9 +67,7 @@ def first_shape(
 
 
 @lru_cache(maxsize=8)
-def _seeded(
-    schema: Schema, names: tuple[str, ...], trees: int, height: int, seed: tuple[int, ...]
-) -> list[Structure]:
+def _seeded(schema: Schema, names: tuple[str, ...], trees: int, height: int, seed: tuple[int, ...]) -> list[Structure]:
     random, most = Random(str(seed)), room(label_of(schema).cells, trees)  # noqa: S311 - not noise
     return [random_structure(schema, names, height, random, most) for _ in range(trees)]
 
@@ -107,9 +103,7 @@ def error(results: Results, ensembles: int, **cell: Any) -> float:
     return float(means.std(ddof=1) / np.sqrt(len(means))) if len(means) > 1 else 0.0
 
 
-def gain(
-    results: Results, ensembles: int, better: dict[str, Any], worse: dict[str, Any]
-) -> tuple[float, float]:
+def gain(results: Results, ensembles: int, better: dict[str, Any], worse: dict[str, Any]) -> tuple[float, float]:
     """The difference of two means, and its standard error (too large where ensembles are shared)."""
     both = np.hypot(error(results, ensembles, **better), error(results, ensembles, **worse))
     return results.mean(**better) - results.mean(**worse), float(both)

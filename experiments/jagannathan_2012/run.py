@@ -20,9 +20,7 @@ _HOME = "experiments.jagannathan_2012"
 
 EXPERIMENTS = (
     Experiment("table1", f"{_HOME}.table1:fold", table1.cells, table1_report.report, chunk=10),
-    Experiment(
-        "figures1to3", f"{_HOME}.forests:ensemble", forests.cells, forests_report.report, chunk=1
-    ),
+    Experiment("figures1to3", f"{_HOME}.forests:ensemble", forests.cells, forests_report.report, chunk=1),
     Experiment("figure4", f"{_HOME}.updates:ensemble", updates.cells, updates.report, chunk=1),
     Experiment("figure5", f"{_HOME}.vertical:ensemble", vertical.cells, vertical.report, chunk=1),
 )

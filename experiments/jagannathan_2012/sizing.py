@@ -51,9 +51,7 @@ class Rows:
 
     def schema(self) -> Schema:
         columns = tuple(
-            Numeric(f"a{i}", 0, GRID, step=1)
-            if number
-            else Categorical(f"a{i}", tuple(map(str, range(n))))
+            Numeric(f"a{i}", 0, GRID, step=1) if number else Categorical(f"a{i}", tuple(map(str, range(n))))
             for i, (n, number) in enumerate(zip(self.values, self.numeric, strict=True))
         )
         return Schema("made", columns, label=Categorical("y", tuple(map(str, range(self.labels)))))
@@ -111,9 +109,7 @@ def accuracies(rng: np.random.Generator, rows: Rows, learned: int) -> np.ndarray
     return found
 
 
-def made(
-    rng: np.random.Generator, values: list[int], labels: int, rows: int, *, skew: float, depth: int
-) -> Rows:
+def made(rng: np.random.Generator, values: list[int], labels: int, rows: int, *, skew: float, depth: int) -> Rows:
     """Skewed columns that hang together through groups, labeled by a random tree and some chance."""
     group = rng.integers(0, GROUPS, rows)
     columns = []

@@ -27,9 +27,7 @@ def cells(settings: Settings) -> list[Cell]:
     """Repetition i is fold i % 10 of cross-validation i // 10."""
     variants = [{"algorithm": name} for name in (PLAIN, FREQUENT, OURS)]
     variants += [
-        {"algorithm": name, "threshold": threshold}
-        for name in (COUNTED, TRUE)
-        for threshold in settings["thresholds"]
+        {"algorithm": name, "threshold": threshold} for name in (COUNTED, TRUE) for threshold in settings["thresholds"]
     ]
     return [
         Cell({"data": data, "seed": settings["seed"]} | variant, settings["runs"] * FOLDS)

@@ -45,9 +45,7 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report:
         "Nursery has its two rarest labels merged into spec_prior: with three labels and 12,960 "
         "rows the most frequent one has 33.7 % at least, however they are merged.",
         results,
-        targets=[
-            t for short, name in run.items() for t in _targets(results, short, name, expected)
-        ],
+        targets=[t for short, name in run.items() for t in _targets(results, short, name, expected)],
         claims=_claims(results, run, expected),
         plots=[_plot(results, settings, short, name, expected) for short, name in run.items()],
         metrics=(ERROR, PARENT, "Failure", "nodes"),
@@ -59,9 +57,7 @@ def _targets(results: Results, short: str, name: str, expected: Settings) -> lis
     paper, points = expected[short], expected["tolerance"]
     data = prepared(name)
 
-    def measured(
-        what: str, key: str, tolerance: float, explanation: str, **config: object
-    ) -> Target:
+    def measured(what: str, key: str, tolerance: float, explanation: str, **config: object) -> Target:
         values = results.values(ERROR, data=name, **config)
         deviation = float(values.std(ddof=1))
         return Target(
@@ -99,13 +95,8 @@ def _claims(results: Results, run: dict[str, str], expected: Settings) -> list[C
     literal = average(ERROR, algorithm=COUNTED, threshold=LITERAL)
     parent = average(PARENT, algorithm=COUNTED, threshold=LITERAL)
     ours = average(ERROR, algorithm=OURS)
-    own = ", ".join(
-        f"{short} {results.mean(ERROR, data=name, algorithm=OURS):.1f}"
-        for short, name in run.items()
-    )
-    spent = {
-        short: float(true_epsilon(prepared(name).schema, STATED)) for short, name in run.items()
-    }
+    own = ", ".join(f"{short} {results.mean(ERROR, data=name, algorithm=OURS):.1f}" for short, name in run.items())
+    spent = {short: float(true_epsilon(prepared(name).schema, STATED)) for short, name in run.items()}
     query = STATED / counted(prepared("mushroom").schema)
     return [
         Claim(
@@ -118,8 +109,7 @@ def _claims(results: Results, run: dict[str, str], expected: Settings) -> list[C
             ours - frequent < 5,
             f"{parent:.1f} % if a Failure leaf takes its parent's label; {ours:.1f} % at a true 0.5 "
             f"with our learner ({own})",
-            "a large part of the loss is the value Failure and thresholds below the noise, not the "
-            "method",
+            "a large part of the loss is the value Failure and thresholds below the noise, not the method",
         ),
         Claim(
             "the overall parameter is ε' = 0.5",
@@ -134,10 +124,7 @@ def _claims(results: Results, run: dict[str, str], expected: Settings) -> list[C
         ),
         Claim(
             "the number of attributes is the maximum number of sequential queries",
-            all(
-                expected[short]["queries"] == len(prepared(n).schema.attributes)
-                for short, n in run.items()
-            ),
+            all(expected[short]["queries"] == len(prepared(n).schema.attributes) for short, n in run.items()),
             "; ".join(
                 f"{short}: {len(prepared(n).schema.attributes)} attributes, "
                 f"{expected[short]['queries']} in the table, {asked(prepared(n).schema)} asked"

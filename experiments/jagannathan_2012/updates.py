@@ -95,10 +95,7 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report:
             data,
             sizes,
             [results.mean(data=data, batches=m) for m in sizes],
-            spread=[
-                by_ensemble(results.values(data=data, batches=m), settings["ensembles"])
-                for m in sizes
-            ],
+            spread=[by_ensemble(results.values(data=data, batches=m), settings["ensembles"]) for m in sizes],
         )
         for data in settings["data"]
     ]

@@ -102,10 +102,7 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report:
             ours, off = results.mean(**cell), error(results, settings["ensembles"], **cell)
             name = f"{data}: {algorithm}, epsilon {expected['epsilon']}"
             targets.append(Target(name, reference[key], ours, off, points))
-    by = {
-        a: np.array([results.mean(data=data, algorithm=a, epsilon=e) for e in epsilons])
-        for a in ALGORITHMS
-    }
+    by = {a: np.array([results.mean(data=data, algorithm=a, epsilon=e) for e in epsilons]) for a in ALGORITHMS}
     better = bool((by[HONEST] > by[WHOLE]).any())
     gain = ", ".join(
         f"epsilon {e:g}: {two:.1f} against {one:.1f}"
@@ -124,11 +121,7 @@ def report(results: Results, settings: Settings, expected: Settings) -> Report:
         results,
         targets=targets,
         against="reference",
-        claims=[
-            Claim(
-                "parted data may be classified better than the whole table", better, gain, because
-            )
-        ],
+        claims=[Claim("parted data may be classified better than the whole table", better, gain, because)],
         plots=[
             Plot(
                 "figure5",

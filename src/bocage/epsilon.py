@@ -40,9 +40,7 @@ class Epsilon:
         """Read a positive epsilon. A float means the decimal number that Python prints for it."""
         nano = _nano(value)
         if not 0 < nano <= LARGEST:
-            raise EpsilonError(
-                f"epsilon must be greater than 0 and at most {LARGEST // UNIT}, not {value}."
-            )
+            raise EpsilonError(f"epsilon must be greater than 0 and at most {LARGEST // UNIT}, not {value}.")
         return cls(nano)
 
     @classmethod

@@ -87,9 +87,7 @@ class DeclaredTwice(LedgerError):
 
     def __init__(self, table: str, term: str, other: str) -> None:
         self.other = other
-        super().__init__(
-            f"{table}: {term} are declared the same as {other}, and they cannot be. Nothing was charged."
-        )
+        super().__init__(f"{table}: {term} are declared the same as {other}, and they cannot be. Nothing was charged.")
 
 
 class BudgetExceeded(LedgerError):

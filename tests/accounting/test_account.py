@@ -94,9 +94,7 @@ def test_charge_that_is_no_amount_is_refused(account):
 def test_reservation_is_one_entry_that_every_charge_names(ledger, in_ledger):
     reserved = in_ledger.reserve(Epsilon.of("0.5"), '{"learner":"id3"}')
     number = ledger.head().number
-    numbers = {
-        reserved.partition("leaf").part(str(i)).charge(Epsilon.of("0.25"), "{}") for i in range(9)
-    }
+    numbers = {reserved.partition("leaf").part(str(i)).charge(Epsilon.of("0.25"), "{}") for i in range(9)}
     numbers.add(reserved.charge(Epsilon.of("0.25"), "{}"))
     assert numbers == {number}
     assert ledger.head().number == number

@@ -133,19 +133,14 @@ def test_algebra_agrees_with_the_definition(caps, history):
     compare(InMemory(), caps, history)
 
 
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_ledger_agrees_with_the_definition(target, data):
     """All examples share one ledger; a table of its own keeps each from the others."""
     with open_ledger(target, create=True) as ledger:
         table = Scope.table(f"table {len(ledger.balances())}")
         moved = {scope: Scope((table.name, *scope.path[1:])) for scope in [TABLE, *ANALYSTS]}
-        history = [
-            (action, Scope((table.name, *scope.path[1:])), nano)
-            for action, scope, nano in data.draw(steps)
-        ]
+        history = [(action, Scope((table.name, *scope.path[1:])), nano) for action, scope, nano in data.draw(steps)]
         limits = {moved[scope]: cap for scope, cap in data.draw(caps).items()}
         compare(InLedger(ledger), limits, history)
         assert ledger.verify().ok

@@ -63,9 +63,7 @@ def check(target, released, known):
     with open_ledger(target) as ledger:
         found = ledger.verify(known if known.number else None)
         assert found.problems == ()
-        charged = {
-            str(entry.number): entry.hash for entry in ledger.entries() if entry.action == "charge"
-        }
+        charged = {str(entry.number): entry.hash for entry in ledger.entries() if entry.action == "charge"}
         lines = released.read_text().split("\n")[:-1] if released.exists() else []
         assert len(set(lines)) == len(lines) <= len(charged)
         assert all(charged[number] == digest for number, digest in map(str.split, lines))

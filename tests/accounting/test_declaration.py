@@ -74,9 +74,7 @@ def test_what_one_term_of_a_kind_ever_was_no_other_becomes(ledger):
     declare("rows of a", "2")
     declare("other", "1")  # of another kind
     for text in ("1", "2"):
-        with pytest.raises(
-            DeclaredTwice, match="rows of b are declared the same as rows of a"
-        ) as no:
+        with pytest.raises(DeclaredTwice, match="rows of b are declared the same as rows of a") as no:
             declare("rows of b", text)
         assert no.value.other == "rows of a"
     declare("rows of b", "3")
@@ -86,9 +84,7 @@ def test_what_one_term_of_a_kind_ever_was_no_other_becomes(ledger):
 def test_of_threads_that_declare_two_terms_the_same_one_wins_and_none_is_lost(ledger):
     def declare(number):
         try:
-            ledger.declare(
-                PEOPLE, FIXED, {f"rows of {number}": str(number // 2)}, distinct="rows of "
-            )
+            ledger.declare(PEOPLE, FIXED, {f"rows of {number}": str(number // 2)}, distinct="rows of ")
         except DeclaredTwice:
             return 1
         return 0
@@ -145,18 +141,13 @@ def test_any_terms_are_read_as_they_were_written(fixed, current):
 def test_of_two_processes_that_declare_at_once_one_decides(ledger, target):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     names = ("add_remove", "replace")
-    started = [
-        subprocess.Popen([sys.executable, str(DECLARER), str(target), name], **pipes)
-        for name in names
-    ]
+    started = [subprocess.Popen([sys.executable, str(DECLARER), str(target), name], **pipes) for name in names]
     for one in started:
         assert one.stdout.readline() == "ready\n"
     for one in started:
         one.stdin.write("go\n")
         one.stdin.flush()
-    told = dict(
-        zip(names, (one.communicate(timeout=60)[0].strip() for one in started), strict=True)
-    )
+    told = dict(zip(names, (one.communicate(timeout=60)[0].strip() for one in started), strict=True))
     assert sorted(text == "declared" for text in told.values()) == [False, True]
     winner = next(name for name, text in told.items() if text == "declared")
     entries = declarations(ledger)

@@ -137,9 +137,7 @@ def test_a_second_name_of_the_file_is_refused_and_stops_who_has_it_open(path, tm
 def test_a_bind_mount_of_the_file_is_another_name(path, tmp_path, spender):
     other = tmp_path / "mounted.db"
     other.touch()
-    done = subprocess.run(
-        ["/bin/mount", "--bind", str(path), str(other)], capture_output=True, check=False
-    )
+    done = subprocess.run(["/bin/mount", "--bind", str(path), str(other)], capture_output=True, check=False)
     if done.returncode:
         pytest.skip("this system lets nobody mount here")
     try:
@@ -241,9 +239,7 @@ def test_the_file_stays_marked_while_its_log_grows_and_is_moved_over(path, tmp_p
 
 
 @pytest.mark.parametrize("log", [False, True])
-def test_a_whole_copy_is_a_second_ledger_until_its_owner_says_otherwise(
-    path, tmp_path, spender, log
-):
+def test_a_whole_copy_is_a_second_ledger_until_its_owner_says_otherwise(path, tmp_path, spender, log):
     if log:
         crash(spender)
         subprocess.run(["/bin/cp", path.with_name(LOG), tmp_path / "copy.db-wal"], check=True)

@@ -209,16 +209,12 @@ def test_answer_that_no_charge_pays_for_is_not_stored(ledger, alice, number):
         ledger.store_answer(alice, "k", b"free", number)
 
 
-@pytest.mark.parametrize(
-    "name", ["it's", 'a "b"', "? %s $1", "Ünïcödé 🌳", "nul\x00", "lone \ud800", "x" * 8192, "["]
-)
+@pytest.mark.parametrize("name", ["it's", 'a "b"', "? %s $1", "Ünïcödé 🌳", "nul\x00", "lone \ud800", "x" * 8192, "["])
 def test_any_name_is_kept_as_given(ledger, name):
     scope = ledger.analyst(ledger.table(name, ONE), name, ONE).partition(name).part(name)
     ledger.charge(scope, TENTH, "{}")
     assert ledger.entries(scope)[0].scope == (name,) * 4
-    assert [balance.scope.path for balance in ledger.balances()] == [
-        (name,) * depth for depth in (1, 2, 3, 4)
-    ]
+    assert [balance.scope.path for balance in ledger.balances()] == [(name,) * depth for depth in (1, 2, 3, 4)]
     assert ledger.verify().ok
 
 

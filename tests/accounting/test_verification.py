@@ -30,9 +30,7 @@ def path(tmp_path):
 def tamper(path, *statements):
     """As somebody with the file and time would: without the triggers, which are put back."""
     with closing(sqlite3.connect(path)) as connection:
-        triggers = connection.execute(
-            "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"
-        ).fetchall()
+        triggers = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
         for name, _ in triggers:
             connection.execute(f"DROP TRIGGER {name}")
         for statement in statements:
@@ -182,9 +180,7 @@ def test_whatever_is_dropped_is_detected(path, kind):
     with closing(sqlite3.connect(path)) as file:
         names = [
             name
-            for (name,) in file.execute(
-                "SELECT name FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL", (kind,)
-            )
+            for (name,) in file.execute("SELECT name FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL", (kind,))
         ]
     assert len(names) >= 2
     whole = path.read_bytes()
@@ -255,9 +251,7 @@ def test_export_detects_what_was_changed_in_it(path):
     assert "the head names" in changed(forged, *lines)
 
 
-@pytest.mark.parametrize(
-    "header", ["", "[]", "hello", '{"format":"other"}', '{"format":"bocage-ledger"}']
-)
+@pytest.mark.parametrize("header", ["", "[]", "hello", '{"format":"other"}', '{"format":"bocage-ledger"}'])
 def test_file_that_is_no_export_is_refused(tmp_path, header):
     (tmp_path / "file").write_text(header + "\n")
     with pytest.raises(LedgerError, match="not an exported ledger"):

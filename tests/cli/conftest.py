@@ -42,9 +42,7 @@ def patients(rows: int = 600) -> dict[str, list[object]]:
         "smokes": smokes,
         "home": [["town", "village"][i % 2] for i in range(rows)],
         "age": ages,
-        "ill": [
-            "yes" if a >= 50 and s == "yes" else "no" for a, s in zip(ages, smokes, strict=True)
-        ],
+        "ill": ["yes" if a >= 50 and s == "yes" else "no" for a, s in zip(ages, smokes, strict=True)],
     }
 
 
@@ -62,9 +60,7 @@ def run(clinic: Path):
 
     def invoke(*arguments: str, code: int = 0):
         found = [
-            str(clinic / a)
-            if Path(a).suffix in {".json", ".toml", ".parquet", ".csv", ".svg"}
-            else a
+            str(clinic / a) if Path(a).suffix in {".json", ".toml", ".parquet", ".csv", ".svg"} else a
             for a in arguments
         ]
         result = CliRunner(env={"COLUMNS": "120"}).invoke(main, found)
@@ -78,9 +74,7 @@ def run(clinic: Path):
 def train(run):
     def invoke(*arguments: str, learner: str = "diffpc45", epsilon: str = "500", code: int = 0):
         source = ("patients.parquet", "--schema", "patients.toml")
-        return run(
-            "train", *source, "--learner", learner, "--epsilon", epsilon, *arguments, code=code
-        )
+        return run("train", *source, "--learner", learner, "--epsilon", epsilon, *arguments, code=code)
 
     return invoke
 

@@ -165,6 +165,4 @@ def test_records_of_another_edition_are_refused(place):
 
 def test_an_output_of_another_kind_is_refused():
     make()
-    assert ".csv or .parquet" in run(
-        "distort", "survey.json", "me.parquet", "-o", "sent.xlsx", code=2
-    )
+    assert ".csv or .parquet" in run("distort", "survey.json", "me.parquet", "-o", "sent.xlsx", code=2)

@@ -36,9 +36,7 @@ def test_help_loads_nothing_heavy() -> None:
         "heavy = {'duckdb', 'numba', 'pyarrow', 'rich', 'psycopg', 'pyspark'}\n"
         "sys.exit(', '.join(sorted(heavy & set(sys.modules))) or None)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

@@ -30,9 +30,7 @@ def labels(text: str) -> list[str]:
 def test_predictions_of_a_file_are_those_of_the_model(run, clinic, request, name):
     model = load(request.getfixturevalue(name))
     rows = pq.read_table(clinic / "patients.parquet")
-    assert labels(run("predict", f"{name}.json", "patients.parquet").stdout) == list(
-        model.predict(rows)
-    )
+    assert labels(run("predict", f"{name}.json", "patients.parquet").stdout) == list(model.predict(rows))
 
 
 def test_the_rule_of_the_table_is_predicted_from_csv_too(run, clinic, tree):
@@ -43,9 +41,7 @@ def test_the_rule_of_the_table_is_predicted_from_csv_too(run, clinic, tree):
 
 
 def test_missing_and_strange_values_get_a_label_each_in_their_place(run, clinic, tree):
-    (clinic / "odd.csv").write_text(
-        "age,smokes,note\n60,yes,a\n,yes,b\nold,yes,c\n60,,d\n60,pipe,e\n1e9,yes,f\n"
-    )
+    (clinic / "odd.csv").write_text("age,smokes,note\n60,yes,a\n,yes,b\nold,yes,c\n60,,d\n60,pipe,e\n1e9,yes,f\n")
     found = labels(run("predict", "tree.json", "odd.csv").stdout)
     assert len(found) == 6
     assert found[0] == found[5] == "yes"  # the last is clamped to 100
@@ -78,9 +74,7 @@ def test_a_line_that_is_no_row_is_refused_and_nothing_is_written(run, clinic, tr
         ("broken.parquet", ("no parquet", "cannot be read")),
     ],
 )
-def test_files_that_cannot_be_predicted_are_refused_in_one_line(
-    run, clinic, tree, file, text_and_words
-):
+def test_files_that_cannot_be_predicted_are_refused_in_one_line(run, clinic, tree, file, text_and_words):
     text, words = text_and_words
     if text is not None:
         (clinic / file).write_text(text)
@@ -112,9 +106,7 @@ def test_an_explanation_shows_tree_rules_and_certificate(run, tree):
 
 def test_rules_are_filtered_and_sorted(run, tree):
     rules = json.loads(run("explain", "tree.json", "--rules", "--json").stdout)
-    assert [rule["support"] for rule in rules] == sorted(
-        (rule["support"] for rule in rules), reverse=True
-    )
+    assert [rule["support"] for rule in rules] == sorted((rule["support"] for rule in rules), reverse=True)
     ill = run("explain", "tree.json", "--rules", "--label", "yes", "--min-support", "50", "--json")
     (only,) = json.loads(ill.stdout)
     assert only["label"] == "yes"
@@ -162,10 +154,7 @@ def test_each_tree_of_a_forest_can_be_drawn(run, clinic, forest):
     run("draw", "forest.json", "-o", "a.svg")
     run("draw", "forest.json", "-o", "b.svg", "--tree", "2")
     assert (clinic / "a.svg").read_text() != (clinic / "b.svg").read_text()
-    assert (
-        "trees 1 to 2, not 3"
-        in run("draw", "forest.json", "-o", "c.svg", "--tree", "3", code=2).stderr
-    )
+    assert "trees 1 to 2, not 3" in run("draw", "forest.json", "-o", "c.svg", "--tree", "3", code=2).stderr
     assert "must end in .svg" in run("draw", "forest.json", "-o", "c.json", code=2).stderr
     assert "its directory must exist" in run("draw", "forest.json", "-o", "no/c.svg", code=1).stderr
 

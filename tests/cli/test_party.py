@@ -55,9 +55,7 @@ def planned(run):
 def contribute(run, name, *more, output=None, code=0):
     ledger = ("--ledger", f"{name}.ledger", "--cap", "2", "--budget", "1", "--create-ledger")
     signed = ("--party", name, "--key", f"{name}.pem", "-o", output or f"{name}.contribution.json")
-    return run(
-        "contribute", "plan.json", f"{name}.parquet", *ledger, *signed, "--yes", *more, code=code
-    )
+    return run("contribute", "plan.json", f"{name}.parquet", *ledger, *signed, "--yes", *more, code=code)
 
 
 def test_three_owners_plan_contribute_and_merge(planned):
@@ -90,9 +88,7 @@ def test_only_trusted_keys_are_merged(planned):
         contribute(planned, name)
         public[name] = Contribution.load(f"{name}.contribution.json").key
     files = [f"{name}.contribution.json" for name in public]
-    refused = planned(
-        "merge", "plan.json", *files, "--trust", public["north"], "-o", "model.json", code=2
-    )
+    refused = planned("merge", "plan.json", *files, "--trust", public["north"], "-o", "model.json", code=2)
     assert "south.contribution.json: its key" in refused.output
     assert not Path("model.json").exists()
     Path("keys.txt").write_text("\n".join(public.values()))
@@ -158,10 +154,7 @@ def test_owners_of_columns_share_epsilon(planned):
     result = planned("merge", "columns.json", "clinic.json", "town.json", "-o", "model.json")
     assert "add up to epsilon = 1." in " ".join(result.output.split())
     wrong = ("--vertical", "clinic", "-o", "x.json")
-    assert (
-        "once for every owner"
-        in planned("plan", "patients.json", "--epsilon", "1", *wrong, code=2).output
-    )
+    assert "once for every owner" in planned("plan", "patients.json", "--epsilon", "1", *wrong, code=2).output
 
 
 def test_inspect_shows_plans_contributions_and_models(planned):
@@ -174,10 +167,7 @@ def test_inspect_shows_plans_contributions_and_models(planned):
         shown = planned("inspect", file).output
         assert re.search(r"signature\s+good", shown)
     assert "differentially private with epsilon = 0.5" in planned("inspect", "model.json").output
-    assert (
-        "no plan, no contribution and no model"
-        in planned("inspect", "patients.json", code=2).output
-    )
+    assert "no plan, no contribution and no model" in planned("inspect", "patients.json", code=2).output
     document = json.loads(Path("south.contribution.json").read_text())
     Path("forged.json").write_text(json.dumps({**document, "party": "[bold]east"}))
     shown = planned("inspect", "forged.json", code=1).output

@@ -7,9 +7,7 @@ from click.testing import CliRunner, Result
 
 from bocage.cli import main
 
-CSV = "age,job\n30,baker\n41,farmer\n,baker\n200,smith\n" + "".join(
-    f"{age},baker\n" for age in range(50, 70)
-)
+CSV = "age,job\n30,baker\n41,farmer\n,baker\n200,smith\n" + "".join(f"{age},baker\n" for age in range(50, 70))
 SCHEMA = """name = "people"
 row_cap = 1000
 [[attributes]]
@@ -51,9 +49,7 @@ def test_a_draft_goes_to_the_terminal_with_a_loud_warning(people: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["toml", "json"])
-def test_a_draft_file_cannot_be_used_before_it_is_signed(
-    people: Path, tmp_path: Path, ending: str
-) -> None:
+def test_a_draft_file_cannot_be_used_before_it_is_signed(people: Path, tmp_path: Path, ending: str) -> None:
     output = tmp_path / f"draft.{ending}"
     assert run("draft", people, "--output", output).exit_code == 0
     result = run("show", output)

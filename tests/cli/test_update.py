@@ -77,9 +77,7 @@ def test_an_update_may_go_to_another_file_and_a_dry_run_writes_nothing(grown, up
     assert grown.read_bytes() == before
 
 
-def test_updates_that_do_not_fit_are_refused_and_neither_charge_nor_write(
-    grown, update, run, train, clinic
-):
+def test_updates_that_do_not_fit_are_refused_and_neither_charge_nor_write(grown, update, run, train, clinic):
     before, paid = grown.read_bytes(), spent(clinic)
     assert "is in the forest already" in update("--yes", batch="2026-01", code=2).stderr
     assert "left of 1000" in update("--yes", epsilon="2000", code=2).stderr

@@ -32,9 +32,7 @@ def owner(tmp_path_factory):
 def here(owner, tmp_path_factory):
     """The same rows behind the layer in this process."""
     ledger = tmp_path_factory.mktemp("local") / "ledger.db"
-    with bocage.protect(
-        str(owner.rows), owner.schema, ledger=ledger, cap=100_000, create=True
-    ) as table:
+    with bocage.protect(str(owner.rows), owner.schema, ledger=ledger, cap=100_000, create=True) as table:
         yield table
 
 

@@ -47,9 +47,7 @@ def test_a_forest_takes_a_batch_that_costs_the_larger_of_the_two(months):
     assert told.count(("february", "rdt")) == 1
 
 
-@pytest.mark.parametrize(
-    ("table", "words"), [("january", "is in the forest already"), ("people", "another schema")]
-)
+@pytest.mark.parametrize(("table", "words"), [("january", "is in the forest already"), ("people", "another schema")])
 def test_what_cannot_be_added_is_refused_before_anything_is_sent(months, table, words):
     forest = RandomTrees(trees=1, height=1).fit(months["january"], "0.5")
     before = months[table].spent()

@@ -113,9 +113,7 @@ def test_a_question_that_was_given_up_is_the_same_question_when_asked_again(serv
 
 
 def test_a_request_that_takes_too_long_is_a_lost_one(server):
-    with bocage.connect(
-        server.url, "secret", timeout_seconds=0.3, patience_seconds=5
-    ) as connection:
+    with bocage.connect(server.url, "secret", timeout_seconds=0.3, patience_seconds=5) as connection:
         table = connection["people"]
         server.mood = ["slow"]
         assert table.noisy_count("0.1").value == 7
@@ -239,8 +237,6 @@ def test_delays_grow_and_are_not_the_same_for_all():
 
 def test_without_httpx_the_way_out_is_told():
     program = "import sys; sys.modules['httpx'] = None; import bocage; bocage.connect"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "ServiceError: a connection needs the package httpx" in done.stderr
     assert "pip install 'bocage[client]'" in done.stderr

@@ -69,10 +69,7 @@ def test_the_learned_models_are_kept_drawn_and_better_than_the_frequent_label(to
     assert [model.certificate.epsilon for model in models] == ["0.5"] * 3
     assert ET.parse(directory / "tree.svg").getroot().tag.endswith("svg")  # noqa: S314 - our own
     frequent = float(re.search(r"the frequent label +(\S+)%", text)[1])
-    best = max(
-        float(right)
-        for right in re.findall(r"^(?:Diff|DPDF).* (\S+)% +0\.5 *$", text, re.MULTILINE)
-    )
+    best = max(float(right) for right in re.findall(r"^(?:Diff|DPDF).* (\S+)% +0\.5 *$", text, re.MULTILINE))
     # With 3,000 people a useless root has probability below 1e-8: age parts them by far the best.
     assert best > frequent + 5
 

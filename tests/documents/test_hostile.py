@@ -23,9 +23,7 @@ SOME = 2**22
 
 def spent(kind: str, directory: Path) -> dict[str, tuple[str, float, float]]:
     program = Path(__file__).with_name("hostile.py")
-    done = subprocess.run(
-        [sys.executable, program, kind, directory], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, program, kind, directory], capture_output=True, text=True, check=True)
     found = {}
     for line in done.stdout.splitlines():
         name, told = line.split("\t")
@@ -38,9 +36,7 @@ def assert_refused_cheaply(kind: str, directory: Path) -> None:
     found = spent(kind, directory)
     assert set(found) == {path.name for path in directory.iterdir()}
     bad = {
-        name: what
-        for name, what in found.items()
-        if what[0] != "refused" or what[1] >= SECONDS or what[2] >= MEGABYTES
+        name: what for name, what in found.items() if what[0] != "refused" or what[1] >= SECONDS or what[2] >= MEGABYTES
     }
     assert bad == {}
 

@@ -64,9 +64,7 @@ def test_the_marker_of_a_number_in_text_is_missing(tmp_path):
 
 def test_several_parquet_files_are_one_table(tmp_path):
     for number, tree in ((1, "oak"), (2, "elm"), (10, "oak")):
-        pq.write_table(
-            pa.table({"tree": [tree], "age": [number % 10]}), tmp_path / f"p{number}.parquet"
-        )
+        pq.write_table(pa.table({"tree": [tree], "age": [number % 10]}), tmp_path / f"p{number}.parquet")
     assert counts(str(tmp_path / "p*.parquet")) == ([2, 1], [1, 1, 1, *[0] * 7])
     assert counts(tmp_path / "p2.parquet") == ([0, 1], [0, 0, 1, *[0] * 7])
 

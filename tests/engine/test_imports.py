@@ -26,7 +26,5 @@ open_engine({"c": ["a"] * 1000}, schema).answer([Question(columns=("c",))])
     ids=["import", "small table"],
 )
 def test_heavy_libraries_stay_unloaded(code, allowed):
-    check = (
-        f"{code}\nimport sys\nloaded = {HEAVY} & set(sys.modules) - {allowed}\nassert not loaded"
-    )
+    check = f"{code}\nimport sys\nloaded = {HEAVY} & set(sys.modules) - {allowed}\nassert not loaded"
     subprocess.run([sys.executable, "-c", check], check=True)

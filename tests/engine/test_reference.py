@@ -23,19 +23,14 @@ def cell_of(cells, row):
     while target >= 0:
         node = cells.nodes[target]
         code = row[node.column]
-        if isinstance(node, Cut):
-            target = node.below if code < node.threshold else node.above
-        else:
-            target = node.targets[code]
+        target = (node.below if code < node.threshold else node.above) if isinstance(node, Cut) else node.targets[code]
     return None if target == OUTSIDE else ~target
 
 
 def passes(bound, row):
     if isinstance(bound, predicate.Test):
         return any(low <= row[bound.column] <= high for low, high in bound.ranges)
-    return (all if isinstance(bound, predicate.Every) else any)(
-        passes(part, row) for part in bound.parts
-    )
+    return (all if isinstance(bound, predicate.Every) else any)(passes(part, row) for part in bound.parts)
 
 
 # Tables are small but nested deep; generating them is what takes the time.
@@ -71,6 +66,4 @@ def test_the_reference_equals_counting_row_by_row(case: Case):
 
 
 def _filled(array):
-    return [
-        (tuple(at), int(array[tuple(at)])) for at in zip(*map(list, array.nonzero()), strict=True)
-    ]
+    return [(tuple(at), int(array[tuple(at)])) for at in zip(*map(list, array.nonzero()), strict=True)]

@@ -87,9 +87,7 @@ def test_a_pinned_engine_reads_one_version_though_the_file_is_replaced(tmp_path,
 
 @FILES
 @KEEP
-def test_a_replaced_file_that_breaks_a_rule_of_opening_is_refused_by_pin(
-    tmp_path, name, keep_bytes
-):
+def test_a_replaced_file_that_breaks_a_rule_of_opening_is_refused_by_pin(tmp_path, name, keep_bytes):
     path = tmp_path / name
     put(path, 2)
     engine = opened(path, CAPPED, keep_bytes)
@@ -161,9 +159,7 @@ def test_the_version_is_the_hash_of_the_bytes_and_not_of_name_or_schema(tmp_path
 def view_of(tmp_path: Path, schema: Schema) -> DuckDBEngine:
     path = tmp_path / "v.duckdb"
     with duckdb.connect(str(path)) as connection:
-        connection.execute(
-            f"CREATE VIEW trees AS SELECT * FROM read_parquet('{tmp_path}/t.parquet')"
-        )
+        connection.execute(f"CREATE VIEW trees AS SELECT * FROM read_parquet('{tmp_path}/t.parquet')")
     return DuckDBEngine(path, schema, table="trees")
 
 
@@ -246,9 +242,7 @@ def test_a_declared_name_is_the_version_of_a_source_without_one(tmp_path):
     put(tmp_path / "t.parquet", 2)
     view_of(tmp_path, SCHEMA).close()
     source = f"{tmp_path}/v.duckdb#trees"
-    one, two, three, four = (
-        open_engine(source, SCHEMA, snapshot=name) for name in ("May", "May", "June", None)
-    )
+    one, two, three, four = (open_engine(source, SCHEMA, snapshot=name) for name in ("May", "May", "June", None))
     assert one.version == two.version == one.pin().version == one.pin().pin().version
     assert len({one.version, three.version, four.version}) == 3
     assert four.version is None

@@ -27,9 +27,7 @@ NAMES = st.one_of(
 )  # fmt: skip
 _EDGES = [0.0, -0.0, 1.0, -1.0, 0.1, 0.5, 1e308, -1e308, 5e-324, 1e-308, 2.0**53 + 2, 99.5, 100.0]
 NUMBERS = st.one_of(st.sampled_from(_EDGES), st.floats(), st.floats(-10, 110))
-INTEGERS = st.one_of(
-    st.sampled_from([0, 1, -1, 7, 100, 2**53 + 1, 2**63 - 1, -(2**63)]), st.integers(-10, 110)
-)
+INTEGERS = st.one_of(st.sampled_from([0, 1, -1, 7, 100, 2**53 + 1, 2**63 - 1, -(2**63)]), st.integers(-10, 110))
 
 
 @dataclass
@@ -127,9 +125,7 @@ def bound(schema: Schema) -> st.SearchStrategy[Bound]:
     def test(draw: Any) -> Test:
         column = draw(st.sampled_from(list(schema)))
         codes = draw(st.sets(st.integers(0, column.cells - 1), max_size=6))
-        return Test(
-            column.name, ranges(set(range(column.cells)) - codes if draw(st.booleans()) else codes)
-        )
+        return Test(column.name, ranges(set(range(column.cells)) - codes if draw(st.booleans()) else codes))
 
     def nested(inner: st.SearchStrategy[Bound]) -> st.SearchStrategy[Bound]:
         parts = st.lists(inner, max_size=3).map(tuple)

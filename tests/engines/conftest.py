@@ -29,8 +29,7 @@ if importlib.util.find_spec("makers_server") is not None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "maker" in metafunc.fixturenames:
         cases: list[Any] = [
-            pytest.param(maker, id=name, marks=getattr(maker, "marks", []))
-            for name, maker in MAKERS.items()
+            pytest.param(maker, id=name, marks=getattr(maker, "marks", [])) for name, maker in MAKERS.items()
         ]
         metafunc.parametrize("maker", cases)
 

@@ -35,9 +35,7 @@ def postgres(columns: Columns, schema: Schema, request: Any) -> Iterator[Postgre
 
 
 @contextmanager
-def postgres_table(
-    url: str, columns: Columns, schema: Schema, table: str | None = None
-) -> Iterator[str]:
+def postgres_table(url: str, columns: Columns, schema: Schema, table: str | None = None) -> Iterator[str]:
     """A table of these values, loaded with COPY."""
     table = table or f'it\'s "table" {next(_numbers)}'
     name = sql.Identifier(table)

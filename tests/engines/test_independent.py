@@ -35,9 +35,7 @@ NASTY = st.one_of(
     st.sampled_from(KNOWN),
     TEXTS,
     # What once ended, opened or swallowed a record.
-    st.sampled_from(
-        ['"', '""', '",\n"', "\n10,a\n" * 9, '\n"oak","', "\\", "\t", "NULL", "\\N", "#x"]
-    ),
+    st.sampled_from(['"', '""', '",\n"', "\n10,a\n" * 9, '\n"oak","', "\\", "\t", "NULL", "\\N", "#x"]),
     st.text(st.sampled_from('",\n;ab'), max_size=12),
 )
 ROWS = st.lists(
@@ -67,9 +65,7 @@ def rows_of(maker: Any, rows: list[tuple[Any, ...]], request: Any) -> Counter[tu
         [tally] = engine.answer([Question(columns=NAMES)])
     for at, name in enumerate(NAMES):
         counts = Counter(row[at] for row in listed)
-        assert tally.columns[name].ravel().tolist() == [
-            counts[code] for code in range(SCHEMA[name].cells)
-        ]
+        assert tally.columns[name].ravel().tolist() == [counts[code] for code in range(SCHEMA[name].cells)]
     assert tally.totals.sum() == len(listed)
     return Counter(listed)
 

@@ -34,17 +34,13 @@ def counts(open_table, column, values):
         return engine.answer(case.questions)[0].columns[column.name][0, :, 0].tolist()
 
 
-@pytest.mark.parametrize(
-    ("missing", "expected"), [(None, [1, 1, 0]), ("other", [1, 1, 2]), ("oak", [3, 1, 0])]
-)
+@pytest.mark.parametrize(("missing", "expected"), [(None, [1, 1, 0]), ("other", [1, 1, 2]), ("oak", [3, 1, 0])])
 def test_null_text_goes_where_the_schema_says(open_table, missing, expected):
     values = ["oak", None, "elm", None]
     assert counts(open_table, tree(missing=missing), values) == expected
 
 
-@pytest.mark.parametrize(
-    ("outside", "expected"), [(None, [1, 1, 0]), ("other", [1, 1, 3]), ("elm", [1, 4, 0])]
-)
+@pytest.mark.parametrize(("outside", "expected"), [(None, [1, 1, 0]), ("other", [1, 1, 3]), ("elm", [1, 4, 0])])
 def test_text_outside_the_list_goes_where_the_schema_says(open_table, outside, expected):
     values = ["oak", "OAK", "oak ", "", "elm"]
     assert counts(open_table, tree(outside=outside), values) == expected
@@ -65,9 +61,7 @@ def test_a_marker_is_a_missing_entry(open_table):
     assert counts(open_table, tree(marker="?"), ["?", "oak", "??"]) == [1, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("missing", "dropped"), [(None, True), (Fraction(50), False), (Fraction(100), False)]
-)
+@pytest.mark.parametrize(("missing", "dropped"), [(None, True), (Fraction(50), False), (Fraction(100), False)])
 def test_null_and_nan_are_missing_numbers(open_table, missing, dropped):
     result = counts(open_table, age(missing=missing), [None, NAN, 20.0])
     assert sum(result) == (1 if dropped else 3)
@@ -166,15 +160,11 @@ def test_hostile_values_are_values(open_table):
     assert counts(open_table, column, list(HOSTILE)) == [1] * len(HOSTILE)
 
 
-@pytest.mark.parametrize(
-    "name", ["it's", '"', ";", "--", "a\nb", "🌳", "x; DROP TABLE t", '"; --', "%s", "a.b", "`"]
-)
+@pytest.mark.parametrize("name", ["it's", '"', ";", "--", "a\nb", "🌳", "x; DROP TABLE t", '"; --', "%s", "a.b", "`"])
 def test_hostile_names_are_names(open_table, name):
     schema = Schema("t", (replace(age(), name=name),), Categorical("label", ("yes", "no")))
     columns = {name: [1.0, 99.0, None], "label": ["yes", "no", "no"]}
-    question = Question(
-        Cells((Cut(name, 5, ~0, ~1),), 2), bind(col(name) >= 0, schema), "label", (name,), (name,)
-    )
+    question = Question(Cells((Cut(name, 5, ~0, ~1),), 2), bind(col(name) >= 0, schema), "label", (name,), (name,))
     with open_table(columns, schema) as engine:
         assert_equals_reference(Case(columns, schema, [question]), engine)
         assert engine.answer([question])[0].totals.tolist() == [[1, 0], [0, 1]]
@@ -247,9 +237,7 @@ def test_deep_routers_and_wide_branches_find_their_cells(open_table):
     columns = {"x": values, "tree": [("oak", "elm", "other")[i % 3] for i in range(len(values))]}
     chain = Cells()
     for threshold in range(990, 0, -90):
-        chain = chain.refine(
-            {0 if chain.count == 1 else chain.count - 2: Cut("x", threshold, 0, 1)}
-        )
+        chain = chain.refine({0 if chain.count == 1 else chain.count - 2: Cut("x", threshold, 0, 1)})
     wide = Cells((Branch("x", tuple(~(code % 100) for code in range(1001))),), 100)
     questions = [
         Question(chain, columns=("tree",)),

@@ -68,9 +68,7 @@ def test_two_questions_of_one_answer_see_the_same_rows(postgres_url, table, admi
         assert total(engine) >= first.totals.sum() + 3
 
 
-def test_a_role_with_select_only_is_enough_and_a_writer_is_warned_about(
-    postgres_url, table, admin, caplog
-):
+def test_a_role_with_select_only_is_enough_and_a_writer_is_warned_about(postgres_url, table, admin, caplog):
     admin.execute("CREATE ROLE reader LOGIN")
     try:
         admin.execute("GRANT USAGE ON SCHEMA public TO reader; GRANT SELECT ON t TO reader")
@@ -237,9 +235,7 @@ def test_names_and_values_are_never_sql(postgres_url, text):
 def test_types_beyond_python_are_counted_as_their_text_or_number(postgres_url, admin):
     admin.execute("CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE DOMAIN whole AS smallint")
     admin.execute("CREATE TABLE kinds (m mood, c char(4), v varchar(9), w whole, r real)")
-    admin.execute(
-        "INSERT INTO kinds VALUES ('ok', 'ab', 'x', 3, 0.1), ('sad', 'abcd', '', 4, 'inf')"
-    )
+    admin.execute("INSERT INTO kinds VALUES ('ok', 'ab', 'x', 3, 0.1), ('sad', 'abcd', '', 4, 'inf')")
     schema = Schema(
         "kinds",
         (
@@ -253,9 +249,7 @@ def test_types_beyond_python_are_counted_as_their_text_or_number(postgres_url, a
     )
     with closing(PostgresEngine(postgres_url, "kinds", schema)) as engine:
         (tally,) = engine.answer([Question(columns=("m", "c", "v", "w", "r"))])
-    found = {
-        name: np.flatnonzero(counts[0, :, 0]).tolist() for name, counts in tally.columns.items()
-    }
+    found = {name: np.flatnonzero(counts[0, :, 0]).tolist() for name, counts in tally.columns.items()}
     assert found == {"m": [0, 1], "c": [0, 1], "v": [0, 1], "w": [0, 1], "r": [1, 9]}
 
 
@@ -311,9 +305,7 @@ def test_routers_of_a_thousand_cells_of_every_shape(postgres_url):
     _same(postgres_url, columns, schema, questions)
 
 
-def test_a_table_that_grew_over_its_cap_is_refused_or_cut_in_storage_order(
-    postgres_url, table, admin, caplog
-):
+def test_a_table_that_grew_over_its_cap_is_refused_or_cut_in_storage_order(postgres_url, table, admin, caplog):
     refuses = Schema("t", (COLOR,), row_cap=3)
     cuts = Schema("t", (COLOR,), row_cap=3, over_cap="cut")
     with (
@@ -349,9 +341,7 @@ def test_a_column_that_changed_its_type_is_refused(postgres_url, admin, caplog):
 
 
 def test_functions_of_another_namespace_are_not_called(postgres_url, table, admin):
-    admin.execute(
-        "CREATE FUNCTION public.floor(float8) RETURNS float8 LANGUAGE sql AS 'SELECT 7.0'"
-    )
+    admin.execute("CREATE FUNCTION public.floor(float8) RETURNS float8 LANGUAGE sql AS 'SELECT 7.0'")
     admin.execute("CREATE TABLE n (x float8); INSERT INTO n VALUES (0.5)")
     admin.execute("ALTER ROLE postgres SET search_path = public, pg_catalog")
     try:

@@ -70,9 +70,7 @@ def test_connections_are_used_again_and_do_not_pile_up(postgres_url, admin):
         assert len(engine._idle) == MOST_IDLE
 
 
-def test_a_table_that_is_no_longer_what_was_opened_is_refused_when_it_is_pinned(
-    postgres_url, admin, caplog
-):
+def test_a_table_that_is_no_longer_what_was_opened_is_refused_when_it_is_pinned(postgres_url, admin, caplog):
     capped = Schema("t", (COLOR,), row_cap=2)
     with closing(PostgresEngine(postgres_url, "t", capped)) as engine:
         pinned = engine.pin()

@@ -15,9 +15,7 @@ def test_every_tally_equals_the_reference(maker, request):
     # Tables are small but nested deep; generating them is what takes the time.
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
-    @settings(
-        max_examples=getattr(maker, "examples", 60), deadline=None, suppress_health_check=slow
-    )
+    @settings(max_examples=getattr(maker, "examples", 60), deadline=None, suppress_health_check=slow)
     @given(cases())
     def check(case: Case) -> None:
         with maker(case.columns, case.schema, request) as engine:

@@ -70,9 +70,7 @@ def test_names_that_differ_only_in_case_are_two_columns(spark):
 
 @pytest.mark.parametrize("ansi", ["true", "false"])
 def test_the_settings_of_the_session_change_no_count_and_stay(spark, ansi):
-    before = {
-        name: spark.conf.get(name) for name in ("spark.sql.ansi.enabled", module._BATCH_SETTING)
-    }
+    before = {name: spark.conf.get(name) for name in ("spark.sql.ansi.enabled", module._BATCH_SETTING)}
     spark.conf.set("spark.sql.ansi.enabled", ansi)
     spark.conf.set(module._BATCH_SETTING, "1")
     try:
@@ -98,9 +96,7 @@ def test_an_error_that_quotes_a_datum_stays_behind(spark, caplog):
     assert SECRET not in caplog.text + str(caught.value)
 
 
-def test_a_worker_that_dies_in_mid_query_is_an_opaque_error_and_the_next_call_works(
-    spark, tmp_path
-):
+def test_a_worker_that_dies_in_mid_query_is_an_opaque_error_and_the_next_call_works(spark, tmp_path):
     died = str(tmp_path / "died")
 
     def dies_once(batches):
@@ -110,9 +106,7 @@ def test_a_worker_that_dies_in_mid_query_is_an_opaque_error_and_the_next_call_wo
                 os._exit(1)
             yield batch
 
-    frame = spark.createDataFrame(pa.table({"color": ["red"]})).mapInArrow(
-        dies_once, "color string"
-    )
+    frame = spark.createDataFrame(pa.table({"color": ["red"]})).mapInArrow(dies_once, "color string")
     with closing(SparkEngine(frame, SCHEMA)) as engine:
         with pytest.raises(EngineError):
             engine.answer(ASK)
@@ -125,9 +119,7 @@ def test_what_only_the_name_of_a_directory_holds_is_no_column(spark, tmp_path):
         SparkEngine(tmp_path, SCHEMA, spark)
 
 
-def test_files_of_different_types_are_refused_also_where_only_spark_reads_them(
-    spark, tmp_path, monkeypatch
-):
+def test_files_of_different_types_are_refused_also_where_only_spark_reads_them(spark, tmp_path, monkeypatch):
     number = Schema("t", (Numeric("color", Fraction(0), Fraction(9)),))
     write(tmp_path / "a.parquet", pa.array([1, 2], pa.int32()))
     write(tmp_path / "b.parquet", [3.5])

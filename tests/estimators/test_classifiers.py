@@ -45,9 +45,7 @@ from bocage.learners import LEARNERS
 from bocage.model import AdditiveModel, Forest, Tree
 from bocage.schema import Categorical, Numeric, Schema
 
-CLASSIFIERS = [
-    getattr(estimators, name) for name in estimators.__all__ if name.endswith("Classifier")
-]
+CLASSIFIERS = [getattr(estimators, name) for name in estimators.__all__ if name.endswith("Classifier")]
 CLASSIFIERS.remove(estimators.PrivateClassifier)
 CLASSIFIERS.remove(estimators.SurveyTreeClassifier)  # of the local model: test_local.py
 UNSET = {
@@ -159,9 +157,7 @@ def test_tables_of_every_kind_give_the_same_tree(frame):
 )
 @pytest.mark.parametrize("turned", [False, True])
 def test_labels_come_back_in_their_own_type_and_sorted(labels, values, turned):
-    schema = Schema(
-        "points", NUMBERS.attributes, Categorical("side", values[::-1] if turned else values)
-    )
+    schema = Schema("points", NUMBERS.attributes, Categorical("side", values[::-1] if turned else values))
     x = np.arange(100)[:, None]
     y = labels[(x[:, 0] >= 40).astype(int)]
     fitted = DiffPC45Classifier(schema, QUIET, depth=1).fit(x, y)

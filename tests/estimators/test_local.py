@@ -61,8 +61,7 @@ class Checked(SurveyTreeClassifier):
         numbers = X if rows.names_of(X) else np.asarray(X, dtype=float)
         found = rows.columns(numbers, survey.schema)
         return {
-            name: np.clip(np.floor(np.nan_to_num(np.asarray(x, float)) * 16), -128, 127) / 16
-            + 1 / 32
+            name: np.clip(np.floor(np.nan_to_num(np.asarray(x, float)) * 16), -128, 127) / 16 + 1 / 32
             for name, x in found.items()
         }
 

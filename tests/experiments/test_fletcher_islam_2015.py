@@ -96,9 +96,7 @@ class Recorder(SilentNoise):
 def test_diffpid3_as_run_selects_by_the_normalized_index_with_sensitivity_one_half():
     """The exponent is ε G / (2 · 0.5) = ε G."""
     noise = Recorder()
-    executor = LiveExecutor(
-        Terms(TENNIS, Adjacency.ADD_REMOVE), open_engine(WEATHER, TENNIS), noise, has_ledger=False
-    )
+    executor = LiveExecutor(Terms(TENNIS, Adjacency.ADD_REMOVE), open_engine(WEATHER, TENNIS), noise, has_ledger=False)
     table = PrivateTable(executor, MemoryAccount.of(Epsilon(LARGEST)), WHOLE)
     DiffPID3AsRun(1, "gini", "exponential", printed=True).fit(table, 4000)
     (root,) = noise.contests
@@ -138,11 +136,11 @@ def test_the_variants_of_the_paper_carry_no_epsilon():
 @pytest.mark.slow
 def test_dpdf_beats_diffpid3_as_run_but_not_as_written(short):
     """Nursery, ten folds, β = 1. The long version has 89.1, 58.6 and 88.5 with deviations 1.0, 10.0
-    and 1.0: the first difference is 9 standard errors above 0, the second 12 below 6."""
+    and 1.0: the first difference is 9 standard errors above 0, the second 12 below 6.
+    """
     results = short("figures").results
     one, as_run, written = (
-        results.values(algorithm=name, budget=1.0)
-        for name in ("DPDF τ=1", "DiffPID3 as run", "DiffPID3-Gini")
+        results.values(algorithm=name, budget=1.0) for name in ("DPDF τ=1", "DiffPID3 as run", "DiffPID3-Gini")
     )
     assert len(one) == len(as_run) == len(written) == 10
     assert one.mean() > as_run.mean()
@@ -151,22 +149,20 @@ def test_dpdf_beats_diffpid3_as_run_but_not_as_written(short):
 
 def test_the_sound_forest_is_no_worse_than_the_papers(short):
     """Nursery, ten folds, β = 1. The long version has 89.7 and 89.1 with deviations 0.9 and 1.0: the
-    difference is 11 standard errors above -4, the first one 21 above 84."""
+    difference is 11 standard errors above -4, the first one 21 above 84.
+    """
     results = short("figures").results
-    sound, paper = (
-        results.mean(algorithm=name, budget=1.0) for name in ("DPDF τ=1 (sound)", "DPDF τ=1")
-    )
+    sound, paper = (results.mean(algorithm=name, budget=1.0) for name in ("DPDF τ=1 (sound)", "DPDF τ=1"))
     assert sound > paper - 4
     assert sound > 84
 
 
 def test_four_trees_lose_to_diffpid3_as_written_when_the_budget_is_small(short):
     """Nursery, ten folds, β = 0.1. The long version has 50.6 and 77.3 with deviations 6.5 and 4.0: the
-    difference is 10 standard errors above 0."""
+    difference is 10 standard errors above 0.
+    """
     results = short("figures").results
-    assert results.mean(algorithm="DiffPID3-Gini", budget=0.1) > results.mean(
-        algorithm="DPDF τ=4", budget=0.1
-    )
+    assert results.mean(algorithm="DiffPID3-Gini", budget=0.1) > results.mean(algorithm="DPDF τ=4", budget=0.1)
 
 
 def test_random_forest_and_the_most_frequent_class_of_nursery(short):

@@ -50,7 +50,8 @@ def installed(monkeypatch):
 @pytest.mark.slow
 def test_the_short_version_runs_and_writes_csv_markdown_and_a_plot(tmp_path):
     """Ten folds of votes at epsilon 2. A single split has 95.6; four out of five are exceeded in all
-    folds together unless dozens of rows go wrong by chance."""
+    folds together unless dozens of rows go wrong by chance.
+    """
     found = reproduce(EXPERIMENTS[0], HERE, tmp_path, short=True, quiet=True)
     assert found.results.mean(data="votes", method="readable") > 80
     paths = write(found, tmp_path)
@@ -149,9 +150,7 @@ def test_a_rival_that_is_not_installed_has_the_figures_that_were_recorded(tmp_pa
 
 
 def test_a_rival_that_failed_is_named(installed):
-    lines = [
-        {"key": cell("forest", setting="default").key, "repetition": 0, "values": {"failed": 1.0}}
-    ]
+    lines = [{"key": cell("forest", setting="default").key, "repetition": 0, "values": {"failed": 1.0}}]
     text = markdown(report(Results(lines), SETTINGS, EXPECTED))
     assert "- forest on votes: it failed in 1 folds." in text
 

@@ -76,9 +76,7 @@ def test_boxes_are_over_ensembles():
 @pytest.mark.slow
 def test_accuracy_falls_with_epsilon_and_the_rule_falls_later(reports):
     results = reports["figures1to3"].results
-    mean = {
-        (a, e): results.mean(algorithm=a, epsilon=e) for a in (PAPER,) for e in (NONE, 5.0, 0.01)
-    }
+    mean = {(a, e): results.mean(algorithm=a, epsilon=e) for a in (PAPER,) for e in (NONE, 5.0, 0.01)}
     assert mean[PAPER, NONE] > 80
     assert mean[PAPER, 5.0] > 80
     assert mean[PAPER, 0.01] < 70
@@ -101,8 +99,7 @@ def test_the_union_of_two_owners_costs_the_sum():
     data = prepared("votes")
     halves = (names_of(data.schema)[:8], names_of(data.schema)[8:])
     forests = [
-        RandomTrees(trees=2, height=1, attributes=half).fit(study(data.table, data.schema), "0.25")
-        for half in halves
+        RandomTrees(trees=2, height=1, attributes=half).fit(study(data.table, data.schema), "0.25") for half in halves
     ]
     both = union(forests)
     assert (both.certificate.epsilon, len(both)) == ("0.5", 4)

@@ -24,18 +24,14 @@ def test_the_map_has_every_place_and_marks_the_best():
     for epsilon in ("0.5", "2"):
         here = [p for p in chart.places if p.epsilon == epsilon]
         best = max(p.accuracy for p in here)
-        assert {p.candidate for p in here if p.on_frontier} == {
-            p.candidate for p in here if p.accuracy == best
-        }
+        assert {p.candidate for p in here if p.on_frontier} == {p.candidate for p in here if p.accuracy == best}
         assert all(p.runs == 2 for p in here)
 
 
 def test_a_map_goes_on_where_it_stopped(tmp_path):
     seen: list[tuple[int, int]] = []
     first = benchmark(SCHEMA, SMALL, only=FEW, jobs=1, cache=tmp_path)
-    again = benchmark(
-        SCHEMA, SMALL, only=FEW, jobs=1, cache=tmp_path, progress=lambda *at: seen.append(at)
-    )
+    again = benchmark(SCHEMA, SMALL, only=FEW, jobs=1, cache=tmp_path, progress=lambda *at: seen.append(at))
     assert again == first
     assert seen == [(12, 12)]
     (file,) = tmp_path.iterdir()

@@ -36,14 +36,10 @@ class Oracle:
     def __init__(self, schema, columns, score, *, stops=lambda counts: not sum(counts)):
         self.schema, self.score, self.stops = schema, SCORES[score], stops
         self.label = schema.label
-        self.rows = [
-            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-        ]
+        self.rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def counts(self, rows):
-        return tuple(
-            sum(row[self.label.name] == value for row in rows) for value in self.label.values
-        )
+        return tuple(sum(row[self.label.name] == value for row in rows) for value in self.label.values)
 
     def grow(self, depth, *, without=()):
         boxes = {a.name: (0, a.cells - 1) for a in self.schema.attributes}

@@ -115,9 +115,7 @@ class Draw:
             own = getattr(self.query, "each", (self.query.epsilon,))[cell]
             tempered = len(rates_of(terms.rate(1, own))) > 1  # scores are counted in units then
             return self.rates[cell] * (UNITS if tempered else 1) * terms.steps
-        if (
-            isinstance(self.query, Counts) and self.query.each
-        ):  # one scale for each different epsilon, rising
+        if isinstance(self.query, Counts) and self.query.each:  # one scale for each different epsilon, rising
             nanos = sorted({one.nano for one in self.query.each})
             return terms.steps / self.scales[nanos.index(self.query.each[cell].nano)]
         (scale,) = self.scales
@@ -158,9 +156,7 @@ class SpyExecutor(LiveExecutor):
 
 def spy_executor(schema, rows, *, silent=False, adjacency=Adjacency.ADD_REMOVE, has_ledger=True):
     noise = Recorder(SilentNoise() if silent else SystemNoise())
-    return SpyExecutor(
-        Terms(schema, adjacency), CountingEngine(rows, schema), noise, has_ledger=has_ledger
-    )
+    return SpyExecutor(Terms(schema, adjacency), CountingEngine(rows, schema), noise, has_ledger=has_ledger)
 
 
 def categoricals(most_values=4):
@@ -172,8 +168,7 @@ def schemas(draw, *, numeric):
     """Up to four attributes, of which at least one can be split."""
     kinds = draw(st.lists(st.booleans(), min_size=0, max_size=3)) if numeric else []
     attributes = [
-        Numeric(f"x{i}", lower=0, upper=draw(st.integers(1, 5) | st.just(200)), step=1)
-        for i in range(len(kinds))
+        Numeric(f"x{i}", lower=0, upper=draw(st.integers(1, 5) | st.just(200)), step=1) for i in range(len(kinds))
     ]
     values = draw(st.lists(categoricals(), min_size=0 if attributes else 1, max_size=4))
     attributes += [Categorical(f"a{i}", v) for i, v in enumerate(values)]
@@ -189,11 +184,7 @@ def some_rows(schema, seed, size):
     for _ in range(size):
         for column in schema:
             code = random.randrange(column.cells)
-            value = (
-                column.values[code]
-                if isinstance(column, Categorical)
-                else float(column.value(code))
-            )
+            value = column.values[code] if isinstance(column, Categorical) else float(column.value(code))
             columns[column.name].append(value)
     return columns
 

@@ -36,9 +36,7 @@ def people(tmp_path_factory):
         write_people(make_people(size), directory)
         schema = Schema.read(directory / "people.toml")
         executor = study(directory / "people.parquet", schema)._executor
-        spied = SpyExecutor(
-            executor.terms, executor.engine, Recorder(SystemNoise()), has_ledger=True
-        )
+        spied = SpyExecutor(executor.terms, executor.engine, Recorder(SystemNoise()), has_ledger=True)
         return spied, MemoryAccount.of(Epsilon.of(100), number=7)
 
     return made
@@ -52,19 +50,13 @@ def learner(name):
 def used_by_records(executor):
     """What all releases used on each of many records, whether or not they are in the table."""
     random, schema = Random(1), executor.terms.schema  # noqa: S311 - records for a test
-    return [
-        executor.used_by({column.name: random.randrange(column.cells) for column in schema})
-        for _ in range(300)
-    ]
+    return [executor.used_by({column.name: random.randrange(column.cells) for column in schema}) for _ in range(300)]
 
 
 CASES = [
     *((name, 300, "0.5") for name in LEARNERS),
     *((name, 2000, "1") for name in LEARNERS),
-    *(
-        (name, 20_000, "1")
-        for name in ("auto", "readable", "bayes", "additive", "scorecard", "rdt")
-    ),
+    *((name, 20_000, "1") for name in ("auto", "readable", "bayes", "additive", "scorecard", "rdt")),
 ]
 
 
@@ -135,9 +127,7 @@ def test_dry_runs_and_shares_of_a_reservation_have_one_transcript(people):
         ("0.3", 1, (1, 2)),
     ]
     assert [line.level for line in lines] == [0, 1, 1]
-    certificate = replace(
-        learner("rdt").fit(PrivateTable(executor, account, WHOLE), "1").certificate, plan=lines
-    )
+    certificate = replace(learner("rdt").fit(PrivateTable(executor, account, WHOLE), "1").certificate, plan=lines)
     assert str(certificate.used) == "0.75"
     assert "in part 1.2" in certificate.statement()
 

@@ -99,9 +99,7 @@ def test_cells_are_as_many_as_asked_for_and_never_finer_than_the_codes(shape, da
     edges = public_grid(codes)
     assert edges[0] == 0
     assert edges[-1] == codes
-    counts = data.draw(
-        st.lists(st.integers(0, 1000), min_size=len(edges) - 1, max_size=len(edges) - 1)
-    )
+    counts = data.draw(st.lists(st.integers(0, 1000), min_size=len(edges) - 1, max_size=len(edges) - 1))
     cuts = Spread(edges, np.array(counts) + 1e-3).cuts(cells)
     assert not cuts or len(cuts) == cells - 1
     assert list(cuts) == sorted({*cuts} & {*range(1, codes)})
@@ -118,9 +116,7 @@ def test_a_learner_sees_what_lies_in_a_small_part_of_the_range(learner):
     assert not any(term.cuts for term in even.terms)
 
 
-@pytest.mark.parametrize(
-    ("learner", "known"), [(Additive(), {"deviation": 1.0}), (Bayes(), {"variance": 1.0})]
-)
+@pytest.mark.parametrize(("learner", "known"), [(Additive(), {"deviation": 1.0}), (Bayes(), {"variance": 1.0})])
 def test_every_share_is_used_if_cells_and_pairs_are_chosen(learner, known):
     level = level_of(incomes(), 8)
     certificate = certificate_of(SCHEMA)

@@ -34,9 +34,7 @@ SCHEMA = Schema(
 
 def behind(engine):
     """A table behind the layer, without noise: its counts can be checked."""
-    executor = LiveExecutor(
-        Terms(SCHEMA, Adjacency.ADD_REMOVE), engine, SilentNoise(), has_ledger=False
-    )
+    executor = LiveExecutor(Terms(SCHEMA, Adjacency.ADD_REMOVE), engine, SilentNoise(), has_ledger=False)
     return PrivateTable(executor, MemoryAccount.of(Epsilon(LARGEST)), WHOLE)
 
 

@@ -114,9 +114,7 @@ def test_the_printed_variants_use_no_more_than_the_budget(case, silent):
     assert Epsilon.total([s.epsilon for s in learner.plan(schema, epsilon).steps]) == epsilon
     executor, charges, _, _ = fit_on_a_ledger(*case, silent=silent)
     assert [charge.epsilon for charge in charges] == [epsilon]
-    assert all(
-        0 < executor.used_by(record) <= epsilon.fraction for record in some_records(schema, 0)
-    )
+    assert all(0 < executor.used_by(record) <= epsilon.fraction for record in some_records(schema, 0))
 
 
 @pytest.mark.slow
@@ -129,9 +127,7 @@ def test_separate_split_points_use_no_more_than_the_budget(seed, silent, printed
     rows = some_rows(schema, seed, 30)
     executor, charges, _, _ = fit_on_a_ledger(schema, learner, epsilon, rows, silent=silent)
     assert [charge.epsilon for charge in charges] == [epsilon]
-    assert all(
-        0 < executor.used_by(record) <= epsilon.fraction for record in some_records(schema, 0)
-    )
+    assert all(0 < executor.used_by(record) <= epsilon.fraction for record in some_records(schema, 0))
 
 
 def most_scans(learner, plan):
@@ -154,9 +150,7 @@ def test_a_level_is_one_scan_per_question_whatever_the_number_of_nodes(case):
 
 def test_the_number_of_scans_does_not_grow_with_the_tree():
     def scans(learner, schema, rows):
-        executor, _, _, model = fit_on_a_ledger(
-            schema, learner, Epsilon.of(1000), rows, silent=True
-        )
+        executor, _, _, model = fit_on_a_ledger(schema, learner, Epsilon.of(1000), rows, silent=True)
         return executor.engine.scans, len(model)
 
     from bocage.schema import Categorical, Schema
@@ -197,9 +191,7 @@ def test_a_plan_that_does_not_add_up_cannot_be_made():
 def test_a_forest_charges_once_for_all_its_trees():
     from private.tables import TENNIS, WEATHER
 
-    executor, charges, spent, model = fit_on_a_ledger(
-        TENNIS, DPDF(3, 3), Epsilon.of("0.9"), WEATHER
-    )
+    executor, charges, spent, model = fit_on_a_ledger(TENNIS, DPDF(3, 3), Epsilon.of("0.9"), WEATHER)
     assert isinstance(model, Forest)
     assert [str(charge.epsilon) for charge in charges] == ["0.9"]
     assert spent == Epsilon.of("0.9")

@@ -39,24 +39,14 @@ PLAIN = schema(A, B)
         *[(kind(depth=True), PLAIN, "not True") for kind in GREEDY.values()],
         *[(kind(depth=2.5), PLAIN, "not 2.5") for kind in GREEDY.values()],
         *[(kind(), schema(A, label=None), "no label") for kind in GREEDY.values()],
-        *[
-            (kind(), schema(A, label=Categorical("c", ("y",))), "one value only")
-            for kind in GREEDY.values()
-        ],
+        *[(kind(), schema(A, label=Categorical("c", ("y",))), "one value only") for kind in GREEDY.values()],
         *[(kind(), schema(), "no attribute") for kind in GREEDY.values()],
-        *[
-            (kind(), schema(Categorical("k", ("only",))), "two values or more")
-            for kind in GREEDY.values()
-        ],
+        *[(kind(), schema(Categorical("k", ("only",))), "two values or more") for kind in GREEDY.values()],
         *[(kind(attributes=("z",)), PLAIN, "no attribute 'z'") for kind in GREEDY.values()],
         *[(kind(attributes=("c",)), PLAIN, "no attribute 'c'") for kind in GREEDY.values()],
         *[(kind(attributes="a"), PLAIN, "list of attributes") for kind in GREEDY.values()],
         *[(kind(attributes=()), PLAIN, "no attribute") for kind in GREEDY.values()],
-        *[
-            (kind(), schema(A, X), "'x' is numeric")
-            for kind in GREEDY.values()
-            if kind is not DiffPC45
-        ],
+        *[(kind(), schema(A, X), "'x' is numeric") for kind in GREEDY.values() if kind is not DiffPC45],
         (DPDF(trees=3), PLAIN, "1 to 2 trees on 't', not 3"),
         (DPDF(trees=0), PLAIN, "1 to 2 trees on 't', not 0"),
         (DPDF(trees=True), PLAIN, "not True"),

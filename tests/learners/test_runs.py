@@ -68,9 +68,7 @@ def test_private_id3_stops_at_its_own_bound():
     rows = some_rows(WIDE, 3, 300)
     sizes = []
     for most in (1, 2, 20_000):
-        _, _, _, tree = fit_on_a_ledger(
-            WIDE, PrivateID3(most_nodes=most), Epsilon.of(10**6), rows, silent=True
-        )
+        _, _, _, tree = fit_on_a_ledger(WIDE, PrivateID3(most_nodes=most), Epsilon.of(10**6), rows, silent=True)
         sizes.append(len(tree))
     assert sizes[:2] == [1, 5]  # the root alone; the root is split, then the bound is reached
     assert sizes[2] > 21

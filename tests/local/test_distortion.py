@@ -108,9 +108,7 @@ def test_table_1_of_the_paper():
     classes = ValueClass(50).privacy(AGE)  # W = 5
     assert classes.widths == pytest.approx((2.5, 4.75, 4.995))
     laplace = Laplace(Epsilon.of("9.99")).privacy(AGE)  # scale 100 steps
-    assert laplace.widths == pytest.approx(
-        (20 * np.log(2), 20 * np.log(20), 20 * np.log(1000)), rel=1e-9
-    )
+    assert laplace.widths == pytest.approx((20 * np.log(2), 20 * np.log(20), 20 * np.log(1000)), rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", [Uniform, Gaussian, Laplace, ValueClass])

@@ -122,24 +122,18 @@ def test_reconstruct_shows_and_writes_distributions(files):
     with (files / "out.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     assert len(rows) == 2 * 3 + 2 * 100
-    red = [
-        row for row in rows if (row["column"], row["label"], row["from"]) == ("color", "no", "red")
-    ]
+    red = [row for row in rows if (row["column"], row["label"], row["from"]) == ("color", "no", "red")]
     assert 0.4 < float(red[0]["estimated"]) < 0.8
 
 
 def test_train_writes_a_model_that_says_what_is_guaranteed(files):
-    done = bocage(
-        "train", files / "survey.json", files / "sent.parquet", "-o", files / "model.json"
-    )
+    done = bocage("train", files / "survey.json", files / "sent.parquet", "-o", files / "model.json")
     assert done.exit_code == 0, done.output
     assert "NO PRIVACY IS GUARANTEED FOR WHOLE RECORDS" in done.output
     model = load(files / "model.json")
     test = people(1000, 3)
     assert (model.predict(test) == test["ill"]).mean() > 0.85
-    again = bocage(
-        "train", files / "survey.json", files / "sent.parquet", "-o", files / "model.json"
-    )
+    again = bocage("train", files / "survey.json", files / "sent.parquet", "-o", files / "model.json")
     assert again.exit_code == 2
     assert "exists already" in again.output
 

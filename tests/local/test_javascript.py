@@ -60,9 +60,7 @@ def _node() -> str:
 
 
 def met(path: Path) -> int:
-    done = subprocess.run(
-        [_node(), CHECK, MODULE, path], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([_node(), CHECK, MODULE, path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return int(done.stdout)
 
@@ -270,9 +268,7 @@ class Strict(SimpleHTTPRequestHandler):
     extensions_map = {**SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript"}  # noqa: RUF012 - as the parent has it
 
     def end_headers(self) -> None:
-        self.send_header(
-            "Content-Security-Policy", "default-src 'none'; script-src 'self'; connect-src 'self'"
-        )
+        self.send_header("Content-Security-Policy", "default-src 'none'; script-src 'self'; connect-src 'self'")
         super().end_headers()
 
     def log_message(self, *_: object) -> None:
@@ -282,9 +278,7 @@ class Strict(SimpleHTTPRequestHandler):
 def _title(url):
     """What a page writes into its title, as JSON."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page()
         page.goto(url)
         for _ in range(600):  # asked from here: the page's policy forbids a predicate over there
@@ -307,9 +301,7 @@ def test_a_browser_distorts_under_a_strict_policy(tmp_path):
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with ThreadPoolExecutor(1) as pool:  # this thread may have another browser's loop
-            found = pool.submit(
-                _title, f"http://127.0.0.1:{server.server_port}/index.html"
-            ).result()
+            found = pool.submit(_title, f"http://127.0.0.1:{server.server_port}/index.html").result()
         server.shutdown()
     one, again = found["sent"]
     assert one == again

@@ -77,10 +77,9 @@ def test_function_1_is_found_behind_the_noise(first, kind, algorithm):
 
 def test_reconstruction_by_class_beats_taking_answers_for_the_truth(first):
     """At 100 % uniform noise the randomized records say nothing about age. Over 20 draws 0.49 against
-    0.98, and the difference had a deviation of 0.07."""
-    randomized, by_class = (
-        accuracy(SurveyTree(name).fit(first(Uniform))) for name in ("randomized", "byclass")
-    )
+    0.98, and the difference had a deviation of 0.07.
+    """
+    randomized, by_class = (accuracy(SurveyTree(name).fit(first(Uniform))) for name in ("randomized", "byclass"))
     assert by_class > randomized
 
 
@@ -92,7 +91,8 @@ def test_the_same_records_give_the_same_tree(first, algorithm):
 
 def test_local_keeps_the_intervals_of_attributes_that_were_split_on(first):
     """Age must be split twice. Reconstructed again among people chosen by their answers, the second
-    cut would be lost, and a quarter of them misjudged."""
+    cut would be lost, and a quarter of them misjudged.
+    """
     tree = SurveyTree("local", small=500).fit(first(Gaussian, 25))
     assert accuracy(tree) > 0.9
 
@@ -125,7 +125,8 @@ def colored(rng, n):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_categories_are_found_behind_randomized_responses(algorithm):
     """30,000 records at epsilon 2: even as sent, six of ten in every cell of color and size have the
-    label of the cell. A cell has 2500 records, so its majority is ten deviations from a tie."""
+    label of the cell. A cell has 2500 records, so its majority is ten deviations from a tie.
+    """
     survey = Survey(
         COLORS,
         {"color": RandomizedResponse("2"), "size": RandomizedResponse("2"), "likes": Clear()},
@@ -138,7 +139,8 @@ def test_categories_are_found_behind_randomized_responses(algorithm):
 
 def test_a_distorted_label_is_learned_and_its_counts_are_corrected():
     """Labels kept with 1 / (1 + 1/e) = 0.73: one of four greens says no, and the tree knows that none
-    does. 20,000 records, so a corrected share is off by less than 0.02."""
+    does. 20,000 records, so a corrected share is off by less than 0.02.
+    """
     survey = Survey(COLORS, {"color": Clear(), "size": Clear(), "likes": RandomizedResponse("1")})
     rng = np.random.default_rng(3)
     tree = SurveyTree("byclass").fit(Records.distort(survey, colored(rng, 20_000)))
@@ -177,10 +179,7 @@ def test_splits_beyond_the_domain_are_left_out(first):
 def test_the_certificate_adds_up_what_people_were_promised():
     survey = Survey(
         COLORS,
-        {
-            name: RandomizedResponse(e)
-            for name, e in (("color", "2"), ("size", "0.5"), ("likes", "1"))
-        },
+        {name: RandomizedResponse(e) for name, e in (("color", "2"), ("size", "0.5"), ("likes", "1"))},
     )
     rows = colored(np.random.default_rng(5), 2000)
     certificate = SurveyTree().fit(Records.distort(survey, rows)).certificate

@@ -17,9 +17,7 @@ def test_bits_of_a_leaf_by_hand():
     assert mdl.leaf_bits(np.array([8, 0])) == pytest.approx(1 + log2(pi))
 
 
-@pytest.mark.parametrize(
-    ("parts", "kept"), [([[50, 0], [0, 50]], True), ([[26, 24], [24, 26]], False)]
-)
+@pytest.mark.parametrize(("parts", "kept"), [([[50, 0], [0, 50]], True), ([[26, 24], [24, 26]], False)])
 def test_a_split_is_kept_if_it_saves_bits(parts, kept):
     counts = np.array([[50, 50], *parts])
     first, arity = np.array([1, -1, -1]), np.array([2, 0, 0])

@@ -116,16 +116,12 @@ def test_convergence_goes_on_where_the_rule_stops():
     rng = np.random.default_rng(4)
     parts = partition(WIDE, Gaussian("25"), 40)
     counts = rng.multinomial(10_000, np.full(40, 1 / 40) @ parts.kernel)
-    smooth, spiky = (
-        reconstruct(counts, parts.kernel, how) for how in ("chi_square", "convergence")
-    )
+    smooth, spiky = (reconstruct(counts, parts.kernel, how) for how in ("chi_square", "convergence"))
     assert smooth.steps[0] < spiky.steps[0]
     assert smooth.shares.std() < spiky.shares.std()
 
 
-@pytest.mark.parametrize(
-    ("records", "intervals"), [(1, 10), (999, 10), (1100, 11), (5000, 50), (10**6, 100)]
-)
+@pytest.mark.parametrize(("records", "intervals"), [(1, 10), (999, 10), (1100, 11), (5000, 50), (10**6, 100)])
 def test_a_hundred_records_in_an_interval(records, intervals):
     assert number_of_intervals(records) == intervals
 

@@ -28,9 +28,7 @@ def records():
 def test_records_read_back_from_a_file(records, tmp_path, name):
     write_records(records, tmp_path / name)
     again = read_records(SURVEY, tmp_path / name)
-    assert {k: v.tolist() for k, v in again.codes.items()} == {
-        k: v.tolist() for k, v in records.codes.items()
-    }
+    assert {k: v.tolist() for k, v in again.codes.items()} == {k: v.tolist() for k, v in records.codes.items()}
     with pytest.raises(SurveyError, match="another survey"):
         read_records(OTHER, tmp_path / name)
 
@@ -118,9 +116,7 @@ def test_a_record_that_nobody_sent_is_refused(records, change, message):
         Records.from_documents(SURVEY, [document])
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("age", 33.4), ("age", 1e9), ("height", "tall"), ("ill", None)]
-)
+@pytest.mark.parametrize(("name", "value"), [("age", 33.4), ("age", 1e9), ("height", "tall"), ("ill", None)])
 def test_a_table_with_what_cannot_be_sent_is_refused(records, name, value):
     table = records.to_table()
     place = table.column_names.index(name)
@@ -204,11 +200,7 @@ def test_a_damaged_memory_is_not_drawn_anew(tmp_path, content):
 
 def test_a_memory_with_a_record_of_another_shape_is_refused(tmp_path):
     path = tmp_path / "kept.json"
-    path.write_text(
-        json.dumps(
-            {"format": "bocage.kept", "version": 1, "surveys": {SURVEY.fingerprint: {"me": [1]}}}
-        )
-    )
+    path.write_text(json.dumps({"format": "bocage.kept", "version": 1, "surveys": {SURVEY.fingerprint: {"me": [1]}}}))
     with pytest.raises(SurveyError, match="does not fit"):
         Kept(path).answer(SURVEY, ["me"], true_codes(SURVEY, columns(ROW)))
 
@@ -221,9 +213,7 @@ def test_names_that_are_none_are_refused(tmp_path, names):
 
 def test_a_memory_in_no_directory_is_refused(tmp_path):
     with pytest.raises(SurveyError, match="cannot be used"):
-        Kept(tmp_path / "none" / "kept.json").answer(
-            SURVEY, ["me"], true_codes(SURVEY, columns(ROW))
-        )
+        Kept(tmp_path / "none" / "kept.json").answer(SURVEY, ["me"], true_codes(SURVEY, columns(ROW)))
 
 
 PROGRAM = """

@@ -33,9 +33,7 @@ def test_the_best_split_is_the_one_with_the_lowest_gini_index(seed, n, classes):
     multiway = np.array([False, False, True])
     offset, table = table_of(codes, labels, [5, 5, 5], classes)
     totals = np.bincount(labels, minlength=classes)
-    column, cut = tree_kernels.best_split(
-        table, offset, multiway, totals, np.zeros(classes, np.int64)
-    )
+    column, cut = tree_kernels.best_split(table, offset, multiway, totals, np.zeros(classes, np.int64))
     scores = {(-1, -1): gini(labels)}
     for a in (0, 1):
         for c in range(1, 5):

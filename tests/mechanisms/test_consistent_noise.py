@@ -83,15 +83,10 @@ def test_over_their_norm_draws_are_those_of_a_uniform_point():
         two = [t[table][cell] / max(np.abs(x).sum() for x in t) for t in theirs]
         assert stats.ks_2samp(one, two).pvalue > 1e-9
     sums = [float(t[0].sum() / norm(t)) for t in ours]
-    assert (
-        stats.ks_2samp(sums, [t[0].sum() / max(np.abs(x).sum() for x in t) for t in theirs]).pvalue
-        > 1e-9
-    )
+    assert stats.ks_2samp(sums, [t[0].sum() / max(np.abs(x).sum() for x in t) for t in theirs]).pvalue > 1e-9
 
 
-@pytest.mark.parametrize(
-    "body", [ConsistentTables(RATE, (1, 2, 5)), ConsistentTables(RATE, (3, 3), 2)]
-)
+@pytest.mark.parametrize("body", [ConsistentTables(RATE, (1, 2, 5)), ConsistentTables(RATE, (3, 3), 2)])
 def test_deviations_are_those_of_the_draws(body):
     # 3,000 draws; the bound is that of the tables in `test_knorm`: false alarm below 1e-9.
     drawn = draws(body, 3000, 20)

@@ -127,9 +127,7 @@ def test_every_digit_of_a_large_scale_is_exact(enumerate_outputs, scale, draw):
     digits = _Digits(scale, 8, 8)
     place = 1
     for level, (table, base) in enumerate(zip(digits.tables, digits.bases, strict=True)):
-        enumeration = enumerate_outputs(
-            lambda source, table=table: draw(table, source), word_bits=8
-        )
+        enumeration = enumerate_outputs(lambda source, table=table: draw(table, source), word_bits=8)
         ratio = (-Decimal(place) * scale.denominator / scale.numerator).exp()
         if level == 0:
             weights = [ratio ** ((i + 1) // 2) for i in range(2 * base)]
@@ -184,9 +182,7 @@ def test_permute_and_flip_is_exact(enumerate_outputs, contest):
 def test_randomized_response_is_exact(enumerate_outputs, arity, rate):
     for truth, row in enumerate(response_probabilities(arity, rate)):
         enumeration = enumerate_outputs(
-            lambda source, truth=truth: int(
-                randomize_response(np.array([truth]), arity, rate, source)[0]
-            ),
+            lambda source, truth=truth: int(randomize_response(np.array([truth]), arity, rate, source)[0]),
             word_bits=6,
         )
         assert agrees(enumeration, dict(enumerate(row)), Fraction(1, 10**3))

@@ -89,9 +89,7 @@ def test_a_cell_of_roots_has_its_norm_and_its_signs(labels):
     assert stats.chisquare(positive, 2000 * ways / ways.sum()).pvalue > 1e-9
 
 
-@pytest.mark.parametrize(
-    "body", [Tables(RATE, (1, 2, 5)), Tables(RATE, (3,), 2), Roots(RATE, 3, 4)]
-)
+@pytest.mark.parametrize("body", [Tables(RATE, (1, 2, 5)), Tables(RATE, (3,), 2), Roots(RATE, 3, 4)])
 def test_deviations_are_those_of_the_draws(body):
     # 3,000 draws. The noise has tails no heavier than Laplace noise, so that the mean square has a
     # relative deviation of at most sqrt(5 / 3000) = 4 %; seven of these are 28 %, or 13 % of the

@@ -97,9 +97,7 @@ DRAWS = {
     "bernoulli": lambda source: bernoulli_exp(np.arange(100).view(Integers), 7, source),
     "exponential": lambda source: select_exponential([CONTEST] * 100, source),
     "permute and flip": lambda source: select_permute_and_flip([CONTEST] * 100, source),
-    "response": lambda source: randomize_response(
-        np.arange(9).view(Integers), 9, Fraction(1), source
-    ),
+    "response": lambda source: randomize_response(np.arange(9).view(Integers), 9, Fraction(1), source),
 }
 
 

@@ -66,9 +66,7 @@ def test_scales_for_opendp_are_never_rounded_down(exact):
     assert exact <= Fraction(_round_up(exact)) <= exact * (1 + Fraction(1, 2**51))
 
 
-@pytest.mark.parametrize(
-    ("arity", "rate", "error"), [(1, Fraction(1), ValueError), (2, Fraction(0), EpsilonError)]
-)
+@pytest.mark.parametrize(("arity", "rate", "error"), [(1, Fraction(1), ValueError), (2, Fraction(0), EpsilonError)])
 def test_randomized_response_refuses_meaningless_parameters(arity, rate, error):
     with pytest.raises(error):
         SystemNoise().randomize(np.array([0]), arity, rate)
@@ -102,8 +100,5 @@ def test_a_single_draw_takes_well_under_a_millisecond():
 
 
 def test_importing_the_mechanisms_loads_neither_numba_nor_opendp():
-    program = (
-        "import sys, bocage.mechanisms; "
-        "sys.exit(bool({'numba', 'opendp', 'scipy', 'duckdb'} & set(sys.modules)))"
-    )
+    program = "import sys, bocage.mechanisms; sys.exit(bool({'numba', 'opendp', 'scipy', 'duckdb'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -17,9 +17,7 @@ from bocage.model.encode import encode
 from bocage.schema import Categorical, Numeric
 from models import attributes, certificate_of, schema_of, values
 
-SCHEMA = schema_of(
-    Categorical("job", ("farmer", "clerk", "other"), outside="other"), Numeric("age", 0, 99, step=1)
-)
+SCHEMA = schema_of(Categorical("job", ("farmer", "clerk", "other"), outside="other"), Numeric("age", 0, 99, step=1))
 ROWS = {"job": ["clerk", None, "king"], "age": [30.0, float("nan"), 1e9], "more": [1, 2, 3]}
 CODES = {"job": [1, -1, 2], "age": [30, -1, 99]}
 

@@ -39,9 +39,7 @@ def rows(start: int = 0, count: int = 90) -> dict[str, list[object]]:
         "smokes": smokes,
         "home": [["town", "village", "hut"][i % 3 % 2] for i in numbers],
         "age": ages,
-        "ill": [
-            "yes" if a >= 50 and s == "yes" else "no" for a, s in zip(ages, smokes, strict=True)
-        ],
+        "ill": ["yes" if a >= 50 and s == "yes" else "no" for a, s in zip(ages, smokes, strict=True)],
     }
 
 
@@ -65,9 +63,7 @@ def row_plan(**changes):
 
 def column_plan(**changes):
     parties = {"clinic": ["smokes", "age"], "town": ["home"]}
-    return plan_columns(
-        PATIENTS, **{"epsilon": 1, "parties": parties, "trees": 2, "height": 2, **changes}
-    )
+    return plan_columns(PATIENTS, **{"epsilon": 1, "parties": parties, "trees": 2, "height": 2, **changes})
 
 
 def made(plan, party="north", signer=None, value=5, entry=2):

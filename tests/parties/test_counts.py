@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from bocage.errors import PartyError
 from bocage.parties.counts import MANY, from_lists, from_text, scan, split
 
-COUNTS = st.lists(
-    st.lists(st.integers(-(10**18) + 1, 10**18 - 1), min_size=1, max_size=9), min_size=1, max_size=5
-)
+COUNTS = st.lists(st.lists(st.integers(-(10**18) + 1, 10**18 - 1), min_size=1, max_size=9), min_size=1, max_size=5)
 
 
 @given(COUNTS)

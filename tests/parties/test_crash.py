@@ -20,9 +20,7 @@ MORTAL = Path(__file__).with_name("mortal.py")
 
 def live(directory, moment):
     files = [str(directory / name) for name in ("plan.json", "key.pem", "ledger", "c.json")]
-    return subprocess.Popen(
-        [sys.executable, str(MORTAL), moment, *files], stdout=subprocess.PIPE, text=True
-    )
+    return subprocess.Popen([sys.executable, str(MORTAL), moment, *files], stdout=subprocess.PIPE, text=True)
 
 
 def charges(directory):
@@ -44,8 +42,7 @@ def test_a_kill_leaves_the_charge_and_the_next_run_finishes_what_was_paid(tmp_pa
     (paid,) = charges(tmp_path)
     with sqlite3.connect(tmp_path / "ledger") as database:
         kept = {
-            name.startswith("drawn"): bytes(body)
-            for name, body in database.execute("SELECT key, body FROM answers")
+            name.startswith("drawn"): bytes(body) for name, body in database.execute("SELECT key, body FROM answers")
         }
     database.close()
     assert len(kept) == {"charged": 1, "kept": 2}[moment]

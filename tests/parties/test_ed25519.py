@@ -113,9 +113,7 @@ def test_a_signature_whose_r_has_a_part_of_small_order_is_refused(torsion):
         r_is_small = own.signature(content, 0, point)
         assert not verify(own.public.hex(), r_is_small.hex(), content)
         mixed = own.signature(content, 5 + n, point)
-        assert verify(own.public.hex(), mixed.hex(), content) == (
-            torsion == encoded(ed25519.NEUTRAL)
-        )
+        assert verify(own.public.hex(), mixed.hex(), content) == (torsion == encoded(ed25519.NEUTRAL))
 
 
 @pytest.mark.parametrize("torsion", [one for one in SMALL if one != encoded(ed25519.NEUTRAL)])

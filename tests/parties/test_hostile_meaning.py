@@ -31,9 +31,7 @@ def plan(tmp_path):
 
 def zeros(plan, count, shapes):
     """Signed by whoever made it: only its size is wrong."""
-    wide = replace(
-        made(plan, signer=KEY), shapes=shapes, values=np.zeros(count, np.int64), signature=""
-    )
+    wide = replace(made(plan, signer=KEY), shapes=shapes, values=np.zeros(count, np.int64), signature="")
     return replace(wide, signature=KEY.sign(wide.message()))
 
 
@@ -57,9 +55,7 @@ def test_contributions_that_say_too_much_are_refused_cheaply(plan, tmp_path):
     assert len(bomb) < 2**20
     (files / "a dictionary bomb").write_bytes(bomb)
     (files / "packed").write_bytes(parquet(header, many, compression="gzip"))
-    (files / "row groups").write_bytes(
-        parquet(header, many[: 2**16], compression="none", row_group_size=8)
-    )
+    (files / "row groups").write_bytes(parquet(header, many[: 2**16], compression="none", row_group_size=8))
     (files / "a long footer").write_bytes(parquet({**header, "party": "a" * 2**23}, many[:9]))
     (files / "zeros").write_bytes(b"PAR1" + bytes(2**24) + b"PAR1")
     (files / "footers").write_bytes(b"PAR1" + b"\x19\xfc" * 2**17 + b"\0\0\4\0PAR1")
@@ -68,12 +64,8 @@ def test_contributions_that_say_too_much_are_refused_cheaply(plan, tmp_path):
     rest = whole[whole.index(b']],"digest":') + len(b']],"digest":') :]
     (files / "more than its shapes").write_bytes(text + rest)
     wide = zeros(plan, 2, ((2**20, 2), (1, 1)))
-    (files / "less than its shapes").write_bytes(
-        canonical({**wide.header(), "counts": [[0] * 99_000]})
-    )
-    (files / "shapes").write_bytes(
-        canonical({**good.header(), "counts": [], "shapes": [[1, 1]] * 10**6})
-    )
+    (files / "less than its shapes").write_bytes(canonical({**wide.header(), "counts": [[0] * 99_000]}))
+    (files / "shapes").write_bytes(canonical({**good.header(), "counts": [], "shapes": [[1, 1]] * 10**6}))
     assert_refused_cheaply("contribution", files)
 
 
@@ -95,17 +87,10 @@ def test_plans_that_say_too_much_are_refused_cheaply(plan, tmp_path):
     write("epsilon", epsilon="0." + "1" * 10**6)
     shares = [{**document["shares"][0], "party": f"p{i}"} for i in range(20_000)]
     (files / "shares").write_bytes(canonical({**document, "shares": shares}))
-    columns = [
-        {"name": f"c{i}", "type": "categorical", "values": list(map(str, range(2000)))}
-        for i in range(300)
-    ]
-    (files / "schema").write_bytes(
-        canonical({**document, "schema": {**document["schema"], "attributes": columns}})
-    )
+    columns = [{"name": f"c{i}", "type": "categorical", "values": list(map(str, range(2000)))} for i in range(300)]
+    (files / "schema").write_bytes(canonical({**document, "schema": {**document["schema"], "attributes": columns}}))
     steps = {"name": "n", "type": "numeric", "lower": 0, "upper": 10**60, "step": 1}
-    (files / "cells").write_bytes(
-        canonical({**document, "schema": {**document["schema"], "attributes": [steps]}})
-    )
+    (files / "cells").write_bytes(canonical({**document, "schema": {**document["schema"], "attributes": [steps]}}))
     assert_refused_cheaply("plan", files)
 
 

@@ -52,14 +52,10 @@ def pooled_counts(plan, share, schema=PATIENTS):
 
 
 @pytest.mark.postgres
-def test_three_owners_on_three_engines_make_the_model_of_the_pooled_table(
-    tmp_path, north, south, west
-):
+def test_three_owners_on_three_engines_make_the_model_of_the_pooled_table(tmp_path, north, south, west):
     plan = row_plan()
     files = []
-    for name, source, ending in zip(
-        NAMES, (north, south, west), ("json", "parquet", "json"), strict=True
-    ):
+    for name, source, ending in zip(NAMES, (north, south, west), ("json", "parquet", "json"), strict=True):
         with opened(source, PATIENTS, tmp_path / f"{name}.ledger") as table:
             contribution = contribute(plan, table, name, Signer.new())
             assert table.spent() == Epsilon.of("0.5")

@@ -213,9 +213,7 @@ def test_a_count_that_is_no_whole_number_is_refused(plan, tmp_path, wrong):
             merge(plan, [path])
 
 
-@pytest.mark.parametrize(
-    "text", [b"", b"5,", b",5", b"5,,5", b"5-5", b"0x5", b'"5"', b"[5]", b"5\n5"]
-)
+@pytest.mark.parametrize("text", [b"", b"5,", b",5", b"5,,5", b"5-5", b"0x5", b'"5"', b"[5]", b"5\n5"])
 def test_counts_that_are_no_list_are_refused(plan, tmp_path, text):
     content = made(plan).to_json()
     assert content.startswith(b'{"counts":[[5,5,')
@@ -226,9 +224,7 @@ def test_counts_that_are_no_list_are_refused(plan, tmp_path, text):
 
 def test_one_digit_in_a_large_file_is_noticed(tmp_path):
     digits = tuple("0123456789")
-    wide = Schema(
-        "wide", tuple(Categorical(c, digits) for c in "abcd"), Categorical("e", ("0", "1"))
-    )
+    wide = Schema("wide", tuple(Categorical(c, digits) for c in "abcd"), Categorical("e", ("0", "1")))
     plan = plan_rows(wide, 1, trees=3, height=4)
     path = tmp_path / "c.json"
     made(plan).save(path)

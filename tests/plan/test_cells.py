@@ -12,9 +12,7 @@ from bocage.plan import OUTSIDE, Branch, Cells, Cut
 from bocage.schema import Categorical, Schema
 
 SIZES = {"a": 3, "b": 2, "c": 5}
-SCHEMA = Schema(
-    "t", tuple(Categorical(name, tuple(map(str, range(size)))) for name, size in SIZES.items())
-)
+SCHEMA = Schema("t", tuple(Categorical(name, tuple(map(str, range(size)))) for name, size in SIZES.items()))
 Row = dict[str, int]
 # Where a row is, told by a function instead of a table of nodes: the oracle.
 Where = Callable[[Row], int | None]
@@ -65,9 +63,7 @@ def everywhere(_: Row) -> int | None:
     return 0
 
 
-ALL_ROWS: list[Row] = [
-    {"a": a, "b": b, "c": c} for a in range(3) for b in range(2) for c in range(5)
-]
+ALL_ROWS: list[Row] = [{"a": a, "b": b, "c": c} for a in range(3) for b in range(2) for c in range(5)]
 
 
 @given(st.data())
@@ -109,9 +105,7 @@ def test_a_small_tree_counted_by_hand() -> None:
         ((), 0, "at least one cell"),
     ],
 )
-def test_a_router_that_would_not_end_is_refused(
-    nodes: tuple[Branch | Cut, ...], count: int, message: str
-) -> None:
+def test_a_router_that_would_not_end_is_refused(nodes: tuple[Branch | Cut, ...], count: int, message: str) -> None:
     with pytest.raises(PlanError, match=message):
         Cells(nodes, count)
 
@@ -139,8 +133,6 @@ def test_a_split_of_nothing_or_into_nothing_is_refused(cell: int, split: Branch 
         (Cut("z", 1, 0, 1), "has no column 'z'"),
     ],
 )
-def test_a_router_that_does_not_fit_the_schema_is_refused(
-    split: Branch | Cut, message: str
-) -> None:
+def test_a_router_that_does_not_fit_the_schema_is_refused(split: Branch | Cut, message: str) -> None:
     with pytest.raises(PlanError, match=message):
         Cells().refine({0: split}).check(SCHEMA)

@@ -79,9 +79,7 @@ def test_the_same_filter_in_other_parentheses_is_the_same() -> None:
 def test_bound_filters_name_their_columns_and_become_plain_data() -> None:
     bound = bind((col("age") >= 0) & ~col("job").is_in("farmer", ""), SCHEMA)
     assert columns_of(bound) == {"age", "job"}
-    assert to_json(bound) == {
-        "every": [{"column": "age", "codes": [[2, 5]]}, {"column": "job", "codes": [[1, 1]]}]
-    }
+    assert to_json(bound) == {"every": [{"column": "age", "codes": [[2, 5]]}, {"column": "job", "codes": [[1, 1]]}]}
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

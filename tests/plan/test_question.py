@@ -60,9 +60,7 @@ def test_tallies_of_two_parts_add_up() -> None:
         (Question(Cells((Branch("sex", (~0,)),))), "a branch on 'sex' needs 2 targets"),
     ],
 )
-def test_a_question_that_does_not_fit_the_schema_is_refused(
-    question: Question, message: str
-) -> None:
+def test_a_question_that_does_not_fit_the_schema_is_refused(question: Question, message: str) -> None:
     with pytest.raises(PlanError, match=message):
         question.check(SCHEMA)
 

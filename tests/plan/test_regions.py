@@ -59,9 +59,7 @@ filters = st.recursive(
 def listed(points):
     """A filter that names its points one by one."""
     each = [
-        Every(
-            tuple(CodeTest(name, ((code, code),)) for name, code in zip(SIZES, point, strict=True))
-        )
+        Every(tuple(CodeTest(name, ((code, code),)) for name, code in zip(SIZES, point, strict=True)))
         for point in points
     ]
     return Some(tuple(each))
@@ -99,9 +97,7 @@ def test_partitions_have_one_identity_just_if_their_regions_are_the_same(one, ot
     assert shuffled.name == geometry.name
     assert [shuffled.numbers[order.index(i)] for i in range(4)] == list(geometry.numbers)
     inhabited = [i for i in range(4) if one[i]]
-    assert sorted(inhabited, key=lambda i: min(one[i])) == sorted(
-        inhabited, key=lambda i: geometry.numbers[i]
-    )
+    assert sorted(inhabited, key=lambda i: min(one[i])) == sorted(inhabited, key=lambda i: geometry.numbers[i])
     assert [geometry.numbers[i] is None for i in range(4)] == [not points for points in one]
 
 

@@ -160,9 +160,7 @@ class Bench(RuleBasedStateMachine):
         return multiple(*(self.change_the_schema(one, "ann") for one in SCHEMAS))
 
     def _open(self, one, adjacency):
-        executor = WatchedExecutor(
-            Terms(one, adjacency), Watched(self.source, one), self.noise, book=self.book
-        )
+        executor = WatchedExecutor(Terms(one, adjacency), Watched(self.source, one), self.noise, book=self.book)
         return ProtectedTable(executor, self.ledger, MOST)
 
     @rule(one=st.sampled_from(SCHEMAS), name=ANALYSTS, target=tables)

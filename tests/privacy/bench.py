@@ -134,9 +134,7 @@ def counted(schema, questions, codes):
         lines.append(set())
         for i, tally in enumerate(engine_on((row,), schema).answer(list(questions))):
             for cell, label in zip(*tally.totals.nonzero(), strict=True):
-                counts = (
-                    [c[cell, :, label].argmax() for c in tally.columns.values()] if codes else []
-                )
+                counts = [c[cell, :, label].argmax() for c in tally.columns.values()] if codes else []
                 lines[-1].add((i, int(cell), int(counts[0]) if counts else 0, int(label)))
     where = tuple(sorted(set().union(*lines)))
     return Counted(where, np.array([[at in line for at in where] for line in lines], float))
@@ -196,9 +194,7 @@ class Reserved:
     def losses(self):
         questions = (Question(self.place.cells, self.place.where),)
         inside = counted(self.schema, questions, codes=False).matrix.any(axis=1)
-        lost = (inside[:, None] * 0.5 + inside * 0.5) * float(
-            self.epsilon
-        )  # replaced: half for each
+        lost = (inside[:, None] * 0.5 + inside * 0.5) * float(self.epsilon)  # replaced: half for each
         lost[0] *= 2
         return lost
 

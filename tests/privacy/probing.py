@@ -110,9 +110,7 @@ def loss(draws, matrix, moved):
         first = len(cost)
         for at, part in enumerate(parts):
             cost.append(0.0)
-            rows.extend(
-                {**{i: sign * v for i, v in part.items()}, first + at: -1.0} for sign in (1, -1)
-            )
+            rows.extend({**{i: sign * v for i, v in part.items()}, first + at: -1.0} for sign in (1, -1))
         rows.append({**{first + at: 1.0 for at in range(len(parts))}, by: -1.0})
 
     for draw in draws:
@@ -127,11 +125,7 @@ def loss(draws, matrix, moved):
         images = [draw.tables(i) for i in range(draw.size)]
         for table in range(len(draw.body.sizes)):
             cells = [
-                {
-                    i: float(v)
-                    for i, image in zip(own, images, strict=True)
-                    if (v := image[table][c, 0])
-                }
+                {i: float(v) for i, image in zip(own, images, strict=True) if (v := image[table][c, 0])}
                 for c in range(draw.body.sizes[table])
             ]
             bounded(cells, by)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -41,16 +42,14 @@ class Density:
         for start, size in zip(self.design.starts, sizes, strict=True):
             block = np.zeros((sum(sizes), max(size - 1, 1)))
             # An orthonormal basis of what is centered; the intercept is free.
-            block[start : start + size] = np.linalg.svd(np.eye(size) - 1 / size)[0][:, : size - 1] if size > 1 else 1  # fmt: skip
+            block[start : start + size] = np.linalg.svd(np.eye(size) - 1 / size)[0][:, : size - 1] if size > 1 else 1
             basis.append(block)
         self.basis = np.concatenate(basis, axis=1)
 
     def features(self, cells):
         x = np.zeros(sum(self.design.sizes))
         x[0] = 1
-        for start, size, cell in zip(
-            self.design.starts[1:], self.design.sizes[1:], cells, strict=True
-        ):
+        for start, size, cell in zip(self.design.starts[1:], self.design.sizes[1:], cells, strict=True):
             x[start : start + size] = -1 / size
             x[start + cell] += 1
         return x
@@ -95,9 +94,7 @@ class Density:
 
 
 @pytest.mark.parametrize("epsilon", ["1/10", "1", "2"])
-@pytest.mark.parametrize(
-    ("blocks", "labels"), [([A], 2), ([A, B], 2), ([A, C], 2), ([A], 3), ([A, B], 3)]
-)
+@pytest.mark.parametrize(("blocks", "labels"), [([A], 2), ([A, B], 2), ([A, C], 2), ([A], 3), ([A, B], 3)])
 def test_adding_or_removing_a_record_costs_no_more_than_epsilon(blocks, labels, epsilon):
     rng = np.random.default_rng(0)
     density, worst = Density(blocks, labels, epsilon), 0.0
@@ -114,10 +111,7 @@ def test_adding_or_removing_a_record_costs_no_more_than_epsilon(blocks, labels, 
 
 
 def test_both_ways_to_share_the_noise_are_among_these():
-    kinds = [
-        {type(body) for body in Density(blocks, 2, "1").calibration.bodies}
-        for blocks in ([A], [A, B], [A, C])
-    ]
+    kinds = [{type(body) for body in Density(blocks, 2, "1").calibration.bodies} for blocks in ([A], [A, B], [A, C])]
     assert set().union(*kinds) == {Tables, ConsistentTables}
 
 
@@ -173,16 +167,12 @@ def test_released_tables_have_the_distribution_of_the_proof():
     expected = np.zeros_like(counts)
     points, weights = np.polynomial.legendre.leggauss(10)
     for i, j in itertools.product(range(len(edges) - 1), repeat=2):
-        xs, ys = (
-            (edges[k] + edges[k + 1]) / 2 + points * (edges[k + 1] - edges[k]) / 2 for k in (i, j)
-        )
+        xs, ys = ((edges[k] + edges[k + 1]) / 2 + points * (edges[k + 1] - edges[k]) / 2 for k in (i, j))
         area = (edges[i + 1] - edges[i]) * (edges[j + 1] - edges[j])
         for x, y, weight in (
-            (x, y, u * v) for (x, u), (y, v) in itertools.product(zip(xs, weights, strict=True), zip(ys, weights, strict=True))
+            (x, y, u * v) for (x, u), (y, v) in product(zip(xs, weights, strict=True), zip(ys, weights, strict=True))
         ):  # fmt: skip
-            expected[i, j] += (
-                area * weight * np.exp(density.log(records, np.array([[x], [y], [-y]])))
-            )
+            expected[i, j] += area * weight * np.exp(density.log(records, np.array([[x], [y], [-y]])))
     expected *= counts.sum() / expected.sum()
     enough = expected > 4
     rest = counts[~enough].sum(), expected[~enough].sum()

@@ -46,9 +46,7 @@ def groups_by_their_keys(patch):
     def group(self, groups):
         partition = self._purse._account.partition("groups")
         return {
-            key: cells.OpenCells(
-                self._executor, self._only(members), cells._OnePurse(partition.part(key))
-            )
+            key: cells.OpenCells(self._executor, self._only(members), cells._OnePurse(partition.part(key)))
             for key, members in groups.items()
             if members
         }

@@ -88,9 +88,7 @@ def loss_of(before, after, sizes, bodies):
 @pytest.mark.slow
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("choice", [True, False])
-def test_all_tables_of_single_attributes_lose_their_share_and_no_more(
-    monkeypatch, exact, adjacency, choice
-):
+def test_all_tables_of_single_attributes_lose_their_share_and_no_more(monkeypatch, exact, adjacency, choice):
     """Where there is no choice between models, its share is theirs."""
     monkeypatch.setattr(learner, "TOLD_APART", 0 if choice else 10**9)
     monkeypatch.setattr(learner, "FEEDS", 1e-9)  # few records do for all attributes
@@ -112,9 +110,7 @@ def test_all_tables_of_single_attributes_lose_their_share_and_no_more(
 @pytest.mark.slow
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("many", [1, 2, 3])
-def test_every_set_of_pairs_loses_the_share_of_pairs_and_no_more(
-    monkeypatch, exact, adjacency, many
-):
+def test_every_set_of_pairs_loses_the_share_of_pairs_and_no_more(monkeypatch, exact, adjacency, many):
     share = Bayes().plan(TINY, 1).share(0, PAIRS).fraction
     monkeypatch.setattr(Bayes, "room", staticmethod(lambda *_: 1e9))
     for chosen in combinations([(0, 1), (0, 2), (1, 2)], many):

@@ -102,18 +102,14 @@ def correct(
     noise, schema = Listening(), model.schema
     engine = MemoryEngine(columns_of(schema, records), schema)
     executor = LiveExecutor(Terms(schema, adjacency), engine, noise)
-    level = PrivateTable(executor, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(
-        10, "corrections"
-    )
+    level = PrivateTable(executor, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(10, "corrections")
     drawn = level.fit(Boosting(model, blocks, columns, cells, tuple(map(Epsilon.of, each))))
     return drawn, noise.proposals
 
 
 def right_with(model, drawn, record):
     """Whether a record is predicted right with tables on top, by the sums of the scores alone."""
-    sums = model.intercept + sum(
-        term.scores[cell] for term, cell in zip(model.terms, record, strict=False)
-    )
+    sums = model.intercept + sum(term.scores[cell] for term, cell in zip(model.terms, record, strict=False))
     for columns, scores in drawn:
         cell = 0
         for i in columns:
@@ -267,13 +263,8 @@ def test_the_law_of_a_draw_has_the_prior_of_its_columns(columns, monkeypatch):
 
 def law(records, model, adjacency, factor):
     """The logarithms of the probabilities of all tables, at the rate that was proposed or a multiple."""
-    *_, (walk, rate, _) = correct(
-        records, model, each=("1.5",), blocks=BLOCKS[:2], columns=2, adjacency=adjacency
-    )[1]
-    weights = [
-        log(Fraction(*walked.odds)) + factor * float(rate) * walked.score
-        for walked, _ in every_walk(walk)
-    ]
+    *_, (walk, rate, _) = correct(records, model, each=("1.5",), blocks=BLOCKS[:2], columns=2, adjacency=adjacency)[1]
+    weights = [log(Fraction(*walked.odds)) + factor * float(rate) * walked.score for walked, _ in every_walk(walk)]
     return np.array(weights) - np.logaddexp.reduce(weights)
 
 
@@ -309,9 +300,7 @@ def test_what_cannot_be_corrected_is_refused_before_a_charge():
     model, one = model_of(schema), [Epsilon.of(1)]
     engine = MemoryEngine(columns_of(schema, []), schema)
     executor = LiveExecutor(Terms(schema, Adjacency.ADD_REMOVE), engine, SilentNoise())
-    level = PrivateTable(executor, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(
-        10, "corrections"
-    )
+    level = PrivateTable(executor, MemoryAccount.of(Epsilon.of(10)), WHOLE).reserve(10, "corrections")
 
     def refused(words, model=model, *, blocks=BLOCKS, columns=2, cells=8, each=one):
         with pytest.raises(PlanError, match=words):

@@ -40,9 +40,7 @@ def rows_of(records):
 def counts_of(routers, records):
     """How many of the records are in each cell of each router."""
     codes = {"x": np.array([x for x, _ in records]), "y": np.array([y for _, y in records])}
-    return [
-        np.bincount(router.route(codes, len(records)), minlength=router.count) for router in routers
-    ]
+    return [np.bincount(router.route(codes, len(records)), minlength=router.count) for router in routers]
 
 
 @pytest.fixture
@@ -77,9 +75,7 @@ def test_a_round_loses_its_price_and_no_more_and_the_prices_are_what_is_gone(ask
         for rest in combinations_with_replacement(CODES, 1):
             for one, other in product(CODES, CODES):
                 before = [*rest, one] if adjacency is Adjacency.REPLACE else [*rest]
-                pairs = zip(
-                    counts_of(routers, before), counts_of(routers, [*rest, other]), strict=True
-                )
+                pairs = zip(counts_of(routers, before), counts_of(routers, [*rest, other]), strict=True)
                 moved = [after - old for old, after in pairs]
                 sizes = [int(np.abs(table).sum()) for table in moved]
                 if kind is Ensemble:

@@ -109,9 +109,7 @@ class OneDraw:
 
     def draw_by_rejection(self, proposal, rate, total):
         with suppress(OutOfScript):
-            return Script(()).draw_by_rejection(
-                proposal, rate, total
-            )  # a rehearsal: there is nothing to choose
+            return Script(()).draw_by_rejection(proposal, rate, total)  # a rehearsal: there is nothing to choose
         assert not self.logs
         for lines in self.told:
             script = Script(lines)
@@ -131,9 +129,7 @@ class ScriptedSteps:
         return self.script.line(range(len(weights)))
 
     def choose_each(self, weights):
-        return np.array(
-            self.script.line(list(product(range(weights.shape[1]), repeat=len(weights))))
-        )
+        return np.array(self.script.line(list(product(range(weights.shape[1]), repeat=len(weights)))))
 
 
 @dataclass(frozen=True)
@@ -167,9 +163,7 @@ class ScriptedExecutor(LiveExecutor):
 def fit(learner, schema, rows, noise, *, epsilon=EPSILON, adjacency="add_remove"):
     columns = {c.name: [row[i] for row in rows] for i, c in enumerate(schema)}
     engine = ReferenceEngine(columns, schema)
-    executor = ScriptedExecutor(
-        Terms(schema, Adjacency(adjacency)), engine, noise, has_ledger=False
-    )
+    executor = ScriptedExecutor(Terms(schema, Adjacency(adjacency)), engine, noise, has_ledger=False)
     learner.fit(PrivateTable(executor, MemoryAccount.of(Epsilon(LARGEST)), WHOLE), epsilon)
 
 
@@ -194,10 +188,7 @@ def scripts(learner, schema, **options):
 
 
 def records(schema):
-    domains = [
-        c.values if isinstance(c, Categorical) else [float(c.value(i)) for i in range(c.cells)]
-        for c in schema
-    ]
+    domains = [c.values if isinstance(c, Categorical) else [float(c.value(i)) for i in range(c.cells)] for c in schema]
     return list(product(*domains))
 
 
@@ -313,9 +304,7 @@ def loss_of_the_counter_example(sensitivity, size, epsilon):
     learner = DPDF(1, depth=2, sensitivity=sensitivity, selection="exponential")
     root, leaves = np.array([size // 2, size - size // 2]), LOW
     lines = (root, (0,), leaves)
-    one, other = (
-        log_probability(learner, schema, rows, lines, epsilon=epsilon) for rows in (without, with_)
-    )
+    one, other = (log_probability(learner, schema, rows, lines, epsilon=epsilon) for rows in (without, with_))
     return one - other
 
 
@@ -347,9 +336,7 @@ def test_the_global_sensitivity_keeps_to_epsilon_on_the_same_tables(size):
 def test_the_local_sensitivity_is_refused_where_a_ledger_is_kept():
     schema, _, rows = mushrooms(3)
     columns = {c.name: [row[i] for row in rows] for i, c in enumerate(schema)}
-    executor = LiveExecutor(
-        Terms(schema, Adjacency.ADD_REMOVE), ReferenceEngine(columns, schema), Script(())
-    )
+    executor = LiveExecutor(Terms(schema, Adjacency.ADD_REMOVE), ReferenceEngine(columns, schema), Script(()))
     account = MemoryAccount.of(Epsilon.of(1))
     with pytest.raises(RefusedVariant):
         DPDF(1, sensitivity="local").fit(PrivateTable(executor, account, WHOLE), 1)

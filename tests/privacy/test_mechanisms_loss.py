@@ -27,9 +27,7 @@ from bocage.mechanisms import (
 
 ROUNDING = Fraction(1, 10**40)
 EPSILONS = [Fraction(1, 10), Fraction(1), Fraction(5, 2)]
-SELECTIONS = pytest.mark.parametrize(
-    "probabilities", [exponential_probabilities, permute_and_flip_probabilities]
-)
+SELECTIONS = pytest.mark.parametrize("probabilities", [exponential_probabilities, permute_and_flip_probabilities])
 
 
 def loss(one, other):
@@ -80,10 +78,7 @@ def test_general_scores_need_the_factor_two(probabilities, epsilon):
 def test_replacing_a_record_doubles_even_monotone_scores(probabilities):
     # A record leaves one count and enters another.
     epsilon = Fraction(1)
-    neighbors = [
-        (scores, (scores[0] - 1, scores[1] + 1, scores[2]))
-        for scores in product(range(1, 4), repeat=3)
-    ]
+    neighbors = [(scores, (scores[0] - 1, scores[1] + 1, scores[2])) for scores in product(range(1, 4), repeat=3)]
     factor = Adjacency.REPLACE.factor()
     assert worst_loss(probabilities, neighbors, epsilon / factor) <= epsilon + ROUNDING
     assert worst_loss(probabilities, neighbors, epsilon) > epsilon * Fraction(11, 10)
@@ -136,6 +131,4 @@ def test_randomized_response_loses_exactly_epsilon(arity, epsilon):
 
 
 def test_an_answer_possible_on_one_side_only_has_infinite_loss():
-    assert privacy_loss([Decimal(1), Decimal(0)], [Decimal("0.5"), Decimal("0.5")]) == Decimal(
-        "Infinity"
-    )
+    assert privacy_loss([Decimal(1), Decimal(0)], [Decimal("0.5"), Decimal("0.5")]) == Decimal("Infinity")

@@ -51,9 +51,7 @@ def released(query, column, counts, adjacency=Adjacency.ADD_REMOVE, times=TIMES)
 
 
 def misses(answer, exact):
-    return sum(
-        not low <= exact <= high for low, high in zip(answer.lows, answer.highs, strict=True)
-    )
+    return sum(not low <= exact <= high for low, high in zip(answer.lows, answer.highs, strict=True))
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -154,10 +152,7 @@ def test_quantiles(counts, level, epsilon):
     for code in (min(exact), max(exact)):
         assert misses(answer, code) <= MOST_MISSES
     assert "conservative" not in answer.note or "at least 95 %" in answer.note
-    assert all(
-        low <= v <= high
-        for v, low, high in zip(answer.values, answer.lows, answer.highs, strict=True)
-    )
+    assert all(low <= v <= high for v, low, high in zip(answer.values, answer.lows, answer.highs, strict=True))
 
 
 def test_an_interval_that_is_too_narrow_is_noticed():

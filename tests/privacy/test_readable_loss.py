@@ -74,9 +74,7 @@ def test_drawn_neighbors_that_replace_a_record_lose_epsilon_and_no_more():
 
 @pytest.mark.slow
 def test_trees_drawn_below_a_chosen_split_lose_epsilon_and_no_more(monkeypatch):
-    monkeypatch.setattr(
-        "bocage.learners.readable.lower_levels.WORK", 5000
-    )  # two of three columns at once
+    monkeypatch.setattr("bocage.learners.readable.lower_levels.WORK", 5000)  # two of three columns at once
     three = Schema("three", tuple(Categorical(name, ("u", "v")) for name in "abd"), CLASS)
     learner = ReadableTree(rows=130)  # room for eight leaves
     told = [some_script(learner, three, Random(seed)) for seed in range(60)]  # noqa: S311
@@ -126,9 +124,7 @@ def test_a_tree_with_counted_rows_and_counted_leaves_loses_epsilon_and_no_more()
 
 @pytest.mark.slow
 def test_one_value_against_the_rest_loses_epsilon_and_no_more():
-    learner = ReadableTree(
-        rows=1, drawn=False
-    )  # room for four branches: no split by all five values
+    learner = ReadableTree(rows=1, drawn=False)  # room for four branches: no split by all five values
     assert len(scripts(learner, FIVE)) == 5 * 4  # five values, then a label for each side
     worst = worst_loss(learner, FIVE, most=2)
     assert 0.5 * EPSILON < worst <= EPSILON + SLACK
@@ -144,9 +140,7 @@ def test_thresholds_lose_epsilon_and_no_more():
 
 @pytest.mark.slow
 def test_two_levels_whose_paths_pay_differently_lose_epsilon_and_no_more():
-    learner = ReadableTree(
-        rows=70, drawn=False
-    )  # b first leaves room for a value of a against the rest
+    learner = ReadableTree(rows=70, drawn=False)  # b first leaves room for a value of a against the rest
     worst = worst_loss(learner, THREE, most=1)
     assert 0.4 * EPSILON < worst <= EPSILON + SLACK
 

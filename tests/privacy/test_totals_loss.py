@@ -76,9 +76,7 @@ def worst(ask, adjacency=Adjacency.ADD_REMOVE, *, exactly=True):
         silent = released(ask, records, adjacency)(SilentNoise())
         moves = set()
         for record in RECORDS:
-            others = (
-                [*records, record] if adjacency is Adjacency.ADD_REMOVE else [*records[1:], record]
-            )
+            others = [*records, record] if adjacency is Adjacency.ADD_REMOVE else [*records[1:], record]
             if adjacency is Adjacency.ADD_REMOVE or records:
                 after = released(ask, others, adjacency)(SilentNoise())
                 moves.add(tuple((after - silent).tolist()))

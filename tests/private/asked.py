@@ -37,9 +37,7 @@ ASKED["counts of all but the label"] = lambda t: t.noisy_counts(("sex", "city"),
 ASKED["median"] = lambda t: t.noisy_quantile("income", 1)
 ASKED["mode by weights"] = lambda t: t.noisy_mode("age", "0.5", selection="exponential")
 ASKED["another label"] = lambda t: t.choose("age", "max", "0.5", label="city")
-ASKED["other columns for each cell"] = lambda t: t.partition("sex").choose(
-    [["age"], ["city", "income"]], "gini", 1
-)
+ASKED["other columns for each cell"] = lambda t: t.partition("sex").choose([["age"], ["city", "income"]], "gini", 1)
 
 # What learners ask, beside the questions that a table has a method for.
 _EPSILON, _ROUTER = Epsilon.of("0.5"), Cells((Cut("age", 3, 1, ~2), Branch("sex", (~0, ~1))), 3)

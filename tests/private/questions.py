@@ -30,9 +30,7 @@ QUESTIONS = {
     "quantile": lambda t, e: t.noisy_quantile("age", e, level="0.9"),
     "mode": lambda t, e: t.noisy_mode("city", e),
     "choose": lambda t, e: t.choose(["age", "city"], "gini", e),
-    "choose thresholds": lambda t, e: t.choose(
-        ["age", "city"], "information_gain", e, selection="exponential"
-    ),
+    "choose thresholds": lambda t, e: t.choose(["age", "city"], "information_gain", e, selection="exponential"),
     "level": lambda t, e: t.partition("sex").choose(["age", "city"], "max", e),
     "part": lambda t, e: t.partition("sex")["F"].noisy_count(e),
     "filter": lambda t, e: t.where("age > 3").noisy_sum("age", e),

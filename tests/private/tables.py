@@ -60,9 +60,7 @@ overcast mild high strong yes
 overcast hot normal weak yes
 rain mild high strong no"""
 _FIELDS = list(zip(*[line.split() for line in _WEATHER.splitlines()], strict=True))
-WEATHER = dict(
-    zip(("outlook", "temperature", "humidity", "wind", "play"), map(list, _FIELDS), strict=True)
-)
+WEATHER = dict(zip(("outlook", "temperature", "humidity", "wind", "play"), map(list, _FIELDS), strict=True))
 
 
 def table(
@@ -76,7 +74,5 @@ def table(
     account=None,
 ):
     """A private table over the reference engine, without a ledger file."""
-    executor = LiveExecutor(
-        Terms(schema, adjacency), engine or ReferenceEngine(rows, schema), noise or SilentNoise()
-    )
+    executor = LiveExecutor(Terms(schema, adjacency), engine or ReferenceEngine(rows, schema), noise or SilentNoise())
     return PrivateTable(executor, account or MemoryAccount.of(Epsilon.of(cap)), WHOLE)

@@ -23,9 +23,7 @@ def hostile():
 
 def drawn(answer, *, colors=False):
     out = io.StringIO()
-    Console(
-        file=out, width=120, force_terminal=colors, color_system="truecolor" if colors else None
-    ).print(answer)
+    Console(file=out, width=120, force_terminal=colors, color_system="truecolor" if colors else None).print(answer)
     return out.getvalue()
 
 

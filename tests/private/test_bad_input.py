@@ -174,9 +174,7 @@ def test_a_locked_ledger_charges_nothing_and_reads_nothing(owner, book):
         def answer(self, questions):
             raise AssertionError("read without a charge")
 
-    executor = LiveExecutor(
-        Terms(PEOPLE, Adjacency.ADD_REMOVE), Unread(ROWS, PEOPLE), SilentNoise()
-    )
+    executor = LiveExecutor(Terms(PEOPLE, Adjacency.ADD_REMOVE), Unread(ROWS, PEOPLE), SilentNoise())
     with open_ledger(book, timeout_seconds=0.1) as impatient:
         alice = ProtectedTable(executor, impatient, Epsilon.of(10)).analyst("alice", 4)
         holder = sqlite3.connect(book, isolation_level=None)
@@ -206,9 +204,7 @@ def test_a_server_that_is_gone_is_refused_before_the_charge(book):
 
     with postgres_server() as server:
         with psycopg.connect(server.url, autocommit=True) as connection:
-            connection.execute(
-                "CREATE TABLE people (sex text, city text, age int, income int, buys text)"
-            )
+            connection.execute("CREATE TABLE people (sex text, city text, age int, income int, buys text)")
             for row in zip(*ROWS.values(), strict=True):
                 connection.execute("INSERT INTO people VALUES (%s, %s, %s, %s, %s)", row)
         source = f"{server.url}#people"

@@ -107,9 +107,7 @@ def test_a_person_in_two_batches_loses_more_than_the_ledger_knows():
     moved = 0
     for rows, more in zip(without, both, strict=True):
         before, after = (LEARNER.update(forest, silent(r, "b"), 1).trees for r in (rows, more))
-        moved += sum(
-            int(np.abs(x.counts - y.counts).sum()) for x, y in zip(before, after, strict=True)
-        )
+        moved += sum(int(np.abs(x.counts - y.counts).sum()) for x, y in zip(before, after, strict=True))
     assert moved == 2 * len(forest)  # twice the sensitivity that the noise is made for
 
 
@@ -121,9 +119,7 @@ def silent(rows, batch, schema=TENNIS):
 
 def test_without_noise_an_updated_forest_counts_all_rows_in_the_same_structures():
     forest = LEARNER.fit(silent(JANUARY, "a"), 1)
-    updated = LEARNER.update(
-        LEARNER.update(forest, silent(FEBRUARY, "b"), 1), silent(MARCH, "c"), 1
-    )
+    updated = LEARNER.update(LEARNER.update(forest, silent(FEBRUARY, "b"), 1), silent(MARCH, "c"), 1)
     codes = updated.encode(WEATHER)
     labels = np.array([TENNIS.label.index[v] for v in WEATHER["play"]])
     for old, new in zip(forest.trees, updated.trees, strict=True):
@@ -266,6 +262,4 @@ def test_a_dry_run_of_an_update_says_which_rows_were_made_up(opened):
     forest = LEARNER.fit(real, "0.5")
     other, _ = opened(FEBRUARY, "b")
     made_up = LEARNER.update(forest, other.dry_run(rows=9), "0.5").certificate
-    assert made_up.notes == (
-        "A dry run: the rows of batch 'b' were made up from the schema. No record was read.",
-    )
+    assert made_up.notes == ("A dry run: the rows of batch 'b' were made up from the schema. No record was read.",)

@@ -67,9 +67,7 @@ def test_the_histograms_of_a_cell_share_its_epsilon_exactly(epsilon, columns):
     assert next(scales, None) is None
 
 
-@pytest.mark.parametrize(
-    "columns", [[], [["wind"]] * 2, [["wind"], [], ["wind"]], [["wind"] * 2] * 3, [["play"]] * 3]
-)
+@pytest.mark.parametrize("columns", [[], [["wind"]] * 2, [["wind"], [], ["wind"]], [["wind"] * 2] * 3, [["play"]] * 3])
 def test_histograms_that_do_not_fit_the_cells_cost_nothing(columns):
     below = whole().split([("outlook", None)])
     with pytest.raises(PlanError):
@@ -272,9 +270,7 @@ def test_what_each_cell_pays_is_what_its_noise_has():
     assert [(float(scale), size) for scale, size in noise.scales] == [(1, 1), (0.5, 1), (0.25, 1)]
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "each"), [(1, (1, 2, 1)), (2, (1, 1, 1)), (1, (1, 1)), (1, (1, 1, 0))]
-)
+@pytest.mark.parametrize(("epsilon", "each"), [(1, (1, 2, 1)), (2, (1, 1, 1)), (1, (1, 1)), (1, (1, 1, 0))])
 def test_cells_with_one_purse_are_charged_the_largest_epsilon_of_them(epsilon, each):
     level = whole().split([("outlook", None)])
     amounts = tuple(Epsilon(amount * UNIT) for amount in each)

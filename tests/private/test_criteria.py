@@ -150,7 +150,7 @@ def test_doubled_claims_twice_the_range():
     assert twice.name != CRITERIA["gini"].name
 
 
-@given(st.integers(0, 2**41) | st.builds(lambda k, d: max(2**k + d, 0), st.integers(0, 40), st.integers(-2, 2)))  # fmt: skip
+@given(st.integers(0, 2**41) | st.builds(lambda k, d: max(2**k + d, 0), st.integers(0, 40), st.integers(-2, 2)))
 def test_the_knot_below_a_count_is_found_without_a_search(n):
     knots, values, slopes = _entropy_table()
     at = np.searchsorted(knots, n, side="right") - 1

@@ -47,9 +47,7 @@ def rows_of(schema, size):
     most = {"empty": 0, "one row": 1, "full": min(schema.row_cap or 5, 5)}[size]
     return {
         column.name: [
-            column.text(i % column.cells)
-            if isinstance(column, Categorical)
-            else float(column.value(i % column.cells))
+            column.text(i % column.cells) if isinstance(column, Categorical) else float(column.value(i % column.cells))
             for i in range(most)
         ]
         for column in schema

@@ -14,9 +14,7 @@ def looks(monkeypatch):
     """Questions that were looked at."""
     found = []
     check = Count.check
-    monkeypatch.setattr(
-        Count, "check", lambda self, terms, place: found.append(self) or check(self, terms, place)
-    )
+    monkeypatch.setattr(Count, "check", lambda self, terms, place: found.append(self) or check(self, terms, place))
     return found
 
 

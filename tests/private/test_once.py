@@ -73,9 +73,7 @@ def test_a_callback_that_fails_sees_the_same_draw_again(opened, failure):
     for _ in range(4):
         with pytest.raises(failure):
             table.once("key", QUERY, {"ask": "a release"}, fail)
-    kept = table.once(
-        "key", QUERY, {"ask": "a release"}, lambda counts, _: repr(counts[0].tolist()).encode()
-    )
+    kept = table.once("key", QUERY, {"ask": "a release"}, lambda counts, _: repr(counts[0].tolist()).encode())
     assert [seen[0]] * 4 == seen
     assert kept.decode() == repr(seen[0][0])
     assert noise.drawn == charges(ledger) == 1
@@ -99,9 +97,7 @@ def test_another_question_under_a_key_that_was_charged_is_refused(opened):
 def test_what_is_kept_comes_back_and_no_callback_runs(opened):
     table, noise, _ = opened
     first = table.once("key", QUERY, {"ask": "a release"}, lambda counts, _: repr(counts).encode())
-    assert (
-        table.once("key", QUERY, {"ask": "a release"}, lambda counts, _: b"something else") == first
-    )
+    assert table.once("key", QUERY, {"ask": "a release"}, lambda counts, _: b"something else") == first
     assert noise.drawn == 1
 
 
@@ -146,7 +142,5 @@ def test_code_that_fails_after_a_charge_leaves_nothing_drawn(opened):
             ask()
     assert (noise.drawn, charges(ledger)) == (0, 3)
     account.fails = False
-    mine.once(
-        "key", QUERY, {"ask": "a release"}, lambda counts, _: b"kept"
-    )  # what was paid is finished
+    mine.once("key", QUERY, {"ask": "a release"}, lambda counts, _: b"kept")  # what was paid is finished
     assert (noise.drawn, charges(ledger)) == (1, 3)

@@ -93,9 +93,7 @@ def cells_of_anybody(draw):
         else:
             node = Cut("n", draw(st.integers(1, 3)), 0, draw(child))
         cells = cells.refine({draw(st.integers(0, cells.count - 1)): node})
-    names = draw(
-        st.lists(st.text(max_size=3), min_size=cells.count, max_size=cells.count, unique=True)
-    )
+    names = draw(st.lists(st.text(max_size=3), min_size=cells.count, max_size=cells.count, unique=True))
     return Leaves(cells, tuple(names))
 
 

@@ -79,9 +79,7 @@ def test_a_preview_refuses_what_the_table_would_refuse():
     with pytest.raises(PlanError, match="no column 'height'"):
         table().preview().noisy_sum("height", 1)
     with pytest.raises(EpsilonError):
-        table().preview().noisy_quantile(
-            "age", "0.000000001"
-        )  # a choice and counts, one nano: no half
+        table().preview().noisy_quantile("age", "0.000000001")  # a choice and counts, one nano: no half
 
 
 def test_the_expected_error_of_an_average_follows_from_an_assumed_number_of_rows():

@@ -109,9 +109,7 @@ def test_a_failing_engine_leaves_the_charge_and_tells_nothing(failure, ledger, c
     error = failed.value
     assert error.__cause__ is None
     assert error.__context__ is None
-    shown = "".join(
-        traceback.TracebackException.from_exception(error, capture_locals=True).format()
-    )
+    shown = "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
     assert SECRET not in shown + str(error) + caplog.text
     assert str(private_table.spent()) == "1"
     assert private_table.remaining() == Epsilon.of(3)
@@ -200,9 +198,7 @@ with bocage.protect(ROWS, PEOPLE, ledger={str(book)!r}, cap=10) as owner:
     print(alice.partition("city")["Nice"].noisy_sum("age", "0.5").to_json())
     print(alice.spent())
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     counts, total, spent = done.stdout.splitlines()
     assert Answer.from_json(counts).values == first.values
     assert Answer.from_json(total).value == part.value

@@ -112,9 +112,7 @@ def test_a_grid_finer_than_double_precision_is_refused() -> None:
         ),
     ],
 )
-def test_a_contradictory_number_column_is_refused(
-    declared: dict[str, float], message: str, key: str
-) -> None:
+def test_a_contradictory_number_column_is_refused(declared: dict[str, float], message: str, key: str) -> None:
     with pytest.raises(SchemaError, match=message) as caught:
         Numeric("x", **declared)  # type: ignore[arg-type] # deliberately wrong
     assert caught.value.at == (key,)
@@ -159,9 +157,7 @@ def test_missing_and_outside_go_where_the_owner_says() -> None:
 def test_the_text_of_a_code_says_what_it_stands_for() -> None:
     assert Categorical("x", ("a", "b")).text(1) == "b"
     assert Numeric("x", Fraction(0), Fraction(1), cells=4).text(1) == "[0.25, 0.5)"
-    assert Numeric("x", Fraction(1000000), Fraction(1000001), step=Fraction(1, 2)).text(1) == (
-        "1000000.5"
-    )
+    assert Numeric("x", Fraction(1000000), Fraction(1000001), step=Fraction(1, 2)).text(1) == ("1000000.5")
 
 
 @pytest.mark.parametrize(

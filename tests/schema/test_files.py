@@ -217,9 +217,7 @@ def test_a_wrong_toml_schema_is_refused_with_its_line(
 
 
 def test_toml_with_inline_tables_and_dotted_keys_gets_its_lines_too(tmp_path: Path) -> None:
-    text = (
-        "name = 't'\nattributes = [\n {name = '''x''', type = 'numeric', lower = 3, upper = 2} ]\n"
-    )
+    text = "name = 't'\nattributes = [\n {name = '''x''', type = 'numeric', lower = 3, upper = 2} ]\n"
     assert refusal(tmp_path, text, "s.toml").startswith(", line 3: attribute 'x' needs lower")
     text = 'name = "t"\ntarget.name = "y"\ntarget.values = ["a", "a"]\nattributes = []\n'
     assert refusal(tmp_path, text, "s.toml").startswith(", line 3: attribute 'y' lists")

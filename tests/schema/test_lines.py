@@ -13,9 +13,7 @@ DOCUMENTS = st.dictionaries(
     st.text(max_size=4),
     st.recursive(
         st.integers(0, 9) | st.text(max_size=4) | st.none(),
-        lambda inner: (
-            st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
-        ),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
         max_leaves=6,
     ),
     min_size=1,

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from bocage.errors import PlanError, SchemaError
 from bocage.schema import MOST_ROWS, Attribute, Categorical, Layout, Numeric, Schema
 
-TEXT = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=6
-)
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=6)
 
 
 @st.composite
@@ -32,9 +30,7 @@ def attributes(draw: st.DrawFn, name: str, *, numeric: bool = True) -> Attribute
             draw(st.booleans()),
             draw(st.none() | TEXT),
         )
-    values = draw(
-        st.lists(TEXT | st.just("drop") | st.just(""), min_size=1, max_size=5, unique=True)
-    )
+    values = draw(st.lists(TEXT | st.just("drop") | st.just(""), min_size=1, max_size=5, unique=True))
     return Categorical(
         name,
         tuple(values),
@@ -56,11 +52,7 @@ def schemas(draw: st.DrawFn) -> Schema:
         row_cap=(cap := draw(st.none() | st.integers(1, MOST_ROWS))),
         over_cap=draw(st.sampled_from(["refuse", "cut"])) if cap else "refuse",
         title=draw(st.text(max_size=5)),
-        layout=draw(
-            st.sampled_from(
-                [Layout(), Layout(";", True, (), True), Layout("\t", False, tuple(names))]
-            )
-        ),
+        layout=draw(st.sampled_from([Layout(), Layout(";", True, (), True), Layout("\t", False, tuple(names))])),
     )
 
 

@@ -82,7 +82,10 @@ def requests(key: str) -> dict[str, tuple[tuple[bytes, ...], object]]:
         "length, then chunked": (q + length + te + end + chunk, REFUSED),
         "chunked, then length": (q + te + length + end + chunk, REFUSED),
         "CL.TE": (q + b"content-length: 6\r\n" + te + end + smuggled, REFUSED),
-        "TE.CL": (q + b"content-length: 4\r\n" + te + end + b"5c\r\nGPOST / HTTP/1.1\r\n\r\n" + b"x" * 70 + smuggled, REFUSED),
+        "TE.CL": (
+            q + b"content-length: 4\r\n" + te + end + b"5c\r\nGPOST / HTTP/1.1\r\n\r\n" + b"x" * 70 + smuggled,
+            REFUSED,
+        ),
         "xchunked": (q + b"transfer-encoding: xchunked\r\n\r\n" + chunk, REFUSED),
         "identity": (q + length + b"transfer-encoding: identity\r\n\r\n" + b, REFUSED),
         "chunked, identity": (q + b"transfer-encoding: chunked, identity\r\n\r\n" + chunk, REFUSED),
@@ -146,7 +149,10 @@ def requests(key: str) -> dict[str, tuple[tuple[bytes, ...], object]]:
         "too long a body that is a request": ((q + b"content-length: 1100000\r\n\r\n", g), REFUSED),
         "byte by byte": (tuple(bytes([one]) for one in whole), (200,)),
         "a path that climbs": (b"GET /static/../../../etc/passwd HTTP/1.1\r\nhost: x\r\n\r\n", "not found"),
-        "a path that climbs in escapes": (b"GET /static/..%2f..%2fsettings.toml HTTP/1.1\r\nhost: x\r\n\r\n", "not found"),
+        "a path that climbs in escapes": (
+            b"GET /static/..%2f..%2fsettings.toml HTTP/1.1\r\nhost: x\r\n\r\n",
+            "not found",
+        ),
         "//v1/me": (b"GET //v1/me HTTP/1.1\r\nhost: x\r\n\r\n", "no answer"),
         "/V1/me": (b"GET /V1/me HTTP/1.1\r\nhost: x\r\n\r\n", "no answer"),
         "/%76%31/me": (b"GET /%76%31/me HTTP/1.1\r\nhost: x\r\n\r\n", "no answer"),

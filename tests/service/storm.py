@@ -71,9 +71,7 @@ def storm(
         with ThreadPoolExecutor(clients) as pool:
             shares = [requests // clients + (i < requests % clients) for i in range(clients)]
             work = [
-                pool.submit(
-                    _client, service.url, name, key, share, lambda: len(kills) < kills_at_least
-                )
+                pool.submit(_client, service.url, name, key, share, lambda: len(kills) < kills_at_least)
                 for (name, key), share in zip(keys.items(), shares, strict=True)
             ]
             seen = [one.result() for one in work]
@@ -169,9 +167,7 @@ def check(made: Made, after: Storm) -> dict[str, int]:
     assert max(made_once.values()) == 1
     values: dict[int, tuple] = {}
     for seen in after.seen:
-        paid = {answer.entry for answer in seen.answers} | {
-            model.certificate.entry for model in seen.models
-        }
+        paid = {answer.entry for answer in seen.answers} | {model.certificate.entry for model in seen.models}
         for answer in seen.answers:
             entry = entries[answer.entry]
             assert entry.action is Action.CHARGE

@@ -40,8 +40,7 @@ def services():
         stack.callback(shutil.rmtree, path)
         connections = {}
         started = {
-            name: kind(Neighbors(path / name), **SETTINGS)
-            for name, kind in (("sound", Running), ("halved", Halved))
+            name: kind(Neighbors(path / name), **SETTINGS) for name, kind in (("sound", Running), ("halved", Halved))
         }
         for service in started.values():
             stack.callback(service.stop)

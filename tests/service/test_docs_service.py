@@ -19,9 +19,7 @@ def test_every_route_is_listed_and_no_other(made):
     service = Inside(made.opened())
     document = service.client.get("/v1/openapi.json").json()
     service.stop()
-    there = {
-        f"{method.upper()} {path}" for path, one in document["paths"].items() for method in one
-    }
+    there = {f"{method.upper()} {path}" for path, one in document["paths"].items() for method in one}
     there |= {"GET /metrics", "GET /v1/openapi.json"}
     assert set(re.findall(r"^\| `([A-Z]+ /[^`]*)`", REFERENCE, re.MULTILINE)) == there
     for path, one in document["paths"].items():
@@ -29,9 +27,7 @@ def test_every_route_is_listed_and_no_other(made):
             assert operation["summary"]
             assert operation["description"]
             if path.startswith("/v1"):
-                assert {"400", "401", "403", "404", "422", "429", "503"} <= set(
-                    operation["responses"]
-                )
+                assert {"400", "401", "403", "404", "422", "429", "503"} <= set(operation["responses"])
                 assert operation["security"]
 
 
@@ -53,9 +49,7 @@ def test_every_code_stands_at_its_status():
             continue  # of the owner's side
         if kind is errors.RequestReused:
             continue  # the service says RequestConflict
-        made = (
-            kind("x", asked="1", left="0", cap="1") if kind is errors.BudgetExceeded else kind("x")
-        )
+        made = kind("x", asked="1", left="0", cap="1") if kind is errors.BudgetExceeded else kind("x")
         status, code = status_of(made), code_of(kind)
         if kind is not errors.RequestInvalid:
             assert re.search(rf"^\| {status} \|.*`{code}`", REFERENCE, re.MULTILINE), code

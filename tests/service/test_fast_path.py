@@ -48,19 +48,13 @@ def test_both_ways_say_the_same(made, ann, monkeypatch, name):
     assert replies[0] == replies[1]
 
 
-def test_a_body_that_came_before_is_read_once_and_a_long_one_is_not_kept(
-    serve, ann, bob, monkeypatch
-):
+def test_a_body_that_came_before_is_read_once_and_a_long_one_is_not_kept(serve, ann, bob, monkeypatch):
     read = []
     parse = strict_json.parse
     monkeypatch.setattr(strict_json, "parse", lambda *given: read.append(given) or parse(*given))
     fast_path._request_kept.cache_clear()
     client, long = serve(), count("0.25", {"op": "where", "predicate": "age >= 3" + " " * 5000})
-    replies = [
-        client.post(QUERY, json=body, headers=who)
-        for body in (count("0.5"), long)
-        for who in (ann, bob, ann)
-    ]
+    replies = [client.post(QUERY, json=body, headers=who) for body in (count("0.5"), long) for who in (ann, bob, ann)]
     assert [reply.status_code for reply in replies] == [200] * 6
     kinds = [reply.json()["kind"] for reply in replies]
     assert kinds == ["release", "release", "stored"] * 2  # each analyst has an own account

@@ -49,9 +49,7 @@ def hypercorn(made, **settings):
     app = create_app(made.opened(**settings))
 
     async def main():
-        await serving.serve(
-            app, config, shutdown_trigger=lambda: asyncio.to_thread(stop.wait), mode="asgi"
-        )
+        await serving.serve(app, config, shutdown_trigger=lambda: asyncio.to_thread(stop.wait), mode="asgi")
 
     thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
     thread.start()
@@ -135,9 +133,7 @@ def test_every_server_says_the_same(made, server):
         ("a balance", 200),
         ("nothing", 404),
     ]
-    kinds = [
-        document.get("kind") or document.get("error", {}).get("code") for *_, document in answers
-    ]
+    kinds = [document.get("kind") or document.get("error", {}).get("code") for *_, document in answers]
     assert kinds == [
         "release",
         "stored",

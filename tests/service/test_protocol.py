@@ -253,22 +253,16 @@ def certificate(tmp_path_factory):
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False
-        )
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False)
         .sign(key, SHA256())
     )
     folder = tmp_path_factory.mktemp("tls")
     (folder / "certificate.pem").write_bytes(made.public_bytes(Encoding.PEM))
-    (folder / "key.pem").write_bytes(
-        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    )
+    (folder / "key.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     return folder / "certificate.pem", folder / "key.pem"
 
 
-def test_who_begins_no_handshake_is_hung_up_on_and_others_are_served(
-    owned, certificate, monkeypatch
-):
+def test_who_begins_no_handshake_is_hung_up_on_and_others_are_served(owned, certificate, monkeypatch):
     monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.5)
     file, key = map(str, certificate)
     inside = Inside(owned.opened(), ssl_certfile=file, ssl_keyfile=key)

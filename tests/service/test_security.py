@@ -47,9 +47,7 @@ def test_without_a_valid_key_nothing_is_told(serve, made, ann):
 def test_keys_are_compared_whole_in_constant_time(monkeypatch):
     compared = []
     constant_time = hmac.compare_digest
-    monkeypatch.setattr(
-        hmac, "compare_digest", lambda a, b: compared.append((a, b)) or constant_time(a, b)
-    )
+    monkeypatch.setattr(hmac, "compare_digest", lambda a, b: compared.append((a, b)) or constant_time(a, b))
     right, wrong = key_digest("right"), key_digest("wrong")
     assert matching(right, [wrong, right, wrong]) == right
     assert len(compared) == 4  # all of them, and one more so that none is never
@@ -112,9 +110,7 @@ def test_nobody_sees_what_belongs_to_another(serve, made, ann, bob):
     assert code(client.post(QUERY, json=leaves, headers=bob)) == (404, "not_found")
     assert client.get("/v1/jobs", headers=bob).json() == []
     assert client.get("/v1/models", headers=bob).json() == []
-    assert [line["action"] for line in client.get("/v1/ledger", headers=bob).json()["lines"]] == [
-        "open"
-    ]
+    assert [line["action"] for line in client.get("/v1/ledger", headers=bob).json()["lines"]] == ["open"]
     assert client.post(QUERY, json=count(), headers=bob).json()["kind"] == "release"  # not ann's
     # A hash of the chain would confirm a guess of the line before, which may be another's.
     assert not {"hash", "previous"} & set(client.get("/v1/ledger", headers=bob).json()["lines"][0])
@@ -135,10 +131,7 @@ def test_a_table_of_others_is_as_little_there_as_none(serve, made, ann):
 def test_ids_cannot_be_guessed(serve, ann):
     client = serve()
     plans = [{"plan": [{"op": "partition", "by": by}]} for by in ("sex", "city")]
-    handles = [
-        client.post(f"{PEOPLE}/partitions", json=plan, headers=ann).json()["handle"]
-        for plan in plans
-    ]
+    handles = [client.post(f"{PEOPLE}/partitions", json=plan, headers=ann).json()["handle"] for plan in plans]
     assert all(len(bytes.fromhex(handle)) == 16 for handle in handles)
     assert len({new_id() for _ in range(1000)}) == 1000
 

@@ -122,9 +122,7 @@ def test_a_commit_that_fails_fails_for_all_who_share_it(ledger, ann):
     assert ledger.verify().ok
 
 
-def test_who_shares_a_commit_that_was_interrupted_hears_that_the_charge_may_stand(
-    ledger, ann, monkeypatch
-):
+def test_who_shares_a_commit_that_was_interrupted_hears_that_the_charge_may_stand(ledger, ann, monkeypatch):
     run = Watched.run
 
     def interrupted(store, connection, sql, values):

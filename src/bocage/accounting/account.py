@@ -61,9 +61,7 @@ class LedgerAccount:
     def charge(self, epsilon: Epsilon, memo: str, request: str | None = None) -> int:
         return self.enter(epsilon, memo, request).number
 
-    def enter(
-        self, epsilon: Epsilon, memo: str, request: str | None = None, *, lasting: bool = True
-    ) -> Entry:
+    def enter(self, epsilon: Epsilon, memo: str, request: str | None = None, *, lasting: bool = True) -> Entry:
         """Charge as `charge` does; return the whole entry."""
         return self._ledger.charge(self._scope, epsilon, memo, request, lasting=lasting)
 

@@ -106,14 +106,9 @@ def _change(action: Action, last: Balance, amount: Epsilon) -> list[Balance]:
 def require_open(path: Sequence[Balance]) -> None:
     for balance in path:
         if balance.state is State.ABSENT:
-            raise LedgerError(
-                f"{balance.scope.title} is not in this ledger: the data owner has to open it."
-            )
+            raise LedgerError(f"{balance.scope.title} is not in this ledger: the data owner has to open it.")
         if balance.state is not State.OPEN:
-            raise ScopeClosed(
-                f"{balance.scope.title} is {balance.state}. "
-                "Ask the data owner. Nothing was charged."
-            )
+            raise ScopeClosed(f"{balance.scope.title} is {balance.state}. Ask the data owner. Nothing was charged.")
 
 
 def after(path: Sequence[Balance], changed: Sequence[Balance]) -> list[Balance]:

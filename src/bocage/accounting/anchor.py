@@ -80,9 +80,7 @@ class Anchor:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise LedgerError(
-                f"the anchor {self.path} cannot be made ({error.strerror})."
-            ) from None
+            raise LedgerError(f"the anchor {self.path} cannot be made ({error.strerror}).") from None
 
     def read(self) -> Mark:
         with self._open(os.O_RDONLY) as file:

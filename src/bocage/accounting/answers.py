@@ -50,9 +50,7 @@ def store(
         return body
     paid = "SELECT 1 FROM entries WHERE number = ? AND scope = ? AND action = 'charge'"
     if not run(paid, number, scope.key):
-        raise LedgerError(
-            f"entry {number} is not a charge of {scope.title}: it pays for no answer there."
-        )
+        raise LedgerError(f"entry {number} is not a charge of {scope.title}: it pays for no answer there.")
     kept = find(run, scope, key)
     return body if kept is None else kept
 

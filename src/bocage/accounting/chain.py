@@ -99,10 +99,7 @@ def append(
     previous = transaction.appended or last_entry(run)
     transaction.head = Head(previous.number, previous.hash)
     lineage = scope.lineage
-    if balances.keys() >= set(lineage):
-        path = [balances[above] for above in lineage]
-    else:
-        path = path_balances(run, scope)
+    path = [balances[above] for above in lineage] if balances.keys() >= set(lineage) else path_balances(run, scope)
     try:
         changed = algebra.transition(action, path, amount)
     except BocageError:  # what was charged before is not refused because nothing is left by now
@@ -133,11 +130,7 @@ def append(
         run(
             f"INSERT INTO scopes (key, path, spent, cap, state) VALUES {rows} ON CONFLICT (key) "
             "DO UPDATE SET spent = excluded.spent, cap = excluded.cap, state = excluded.state",
-            *(
-                field
-                for balance in changed
-                for field in (balance.scope.key, *_balance_row(balance))
-            ),
+            *(field for balance in changed for field in (balance.scope.key, *_balance_row(balance))),
         )
     if transaction.appended is None:
         machine_run.note(transaction, entry.number)
@@ -147,9 +140,7 @@ def append(
     return entry
 
 
-def declare(
-    transaction: LedgerTransaction, scope: Scope, terms: Declaration, distinct: str | None
-) -> Entry:
+def declare(transaction: LedgerTransaction, scope: Scope, terms: Declaration, distinct: str | None) -> Entry:
     """Record the terms of a table, unless its last declaration has them."""
     last = declaration(transaction, scope)
     if last is not None:
@@ -166,9 +157,7 @@ def declare(
 
 def _require_distinct(run: Run, scope: Scope, terms: Declaration, kind: str) -> None:
     """Refuse a text that another term of the kind has now or ever had."""
-    for (memo,) in run(
-        "SELECT memo FROM entries WHERE scope = ? AND action = 'declare' ORDER BY number", scope.key
-    ):
+    for (memo,) in run("SELECT memo FROM entries WHERE scope = ? AND action = 'declare' ORDER BY number", scope.key):
         if twin := Declaration.read(memo).twin(terms, kind):
             raise DeclaredTwice(scope.title, *twin)
 
@@ -250,15 +239,12 @@ def balances(run: Run) -> list[Balance]:
     return sorted(map(_balance, run(_SELECT_BALANCE)), key=lambda balance: balance.scope.path)
 
 
-def entries(
-    run: Run, scope: Scope | None = None, after: int = 0, limit: int | None = None
-) -> Iterator[Entry]:
+def entries(run: Run, scope: Scope | None = None, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
     """Entries in order, page by page, of `scope` and everything below it."""
     below = scope.text[:-1] if scope else "["  # the path without its closing bracket
     while limit is None or limit > 0:
         rows = run(
-            _SELECT_ENTRY + "WHERE number > ? AND substr(COALESCE(path, '[]'), 1, ?) = ? "
-            "ORDER BY number LIMIT ?",
+            _SELECT_ENTRY + "WHERE number > ? AND substr(COALESCE(path, '[]'), 1, ?) = ? ORDER BY number LIMIT ?",
             *(after, len(below), below, PAGE if limit is None else min(PAGE, limit)),
         )
         yield from map(_entry, rows)

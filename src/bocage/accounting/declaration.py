@@ -66,10 +66,7 @@ class Declaration:
                 (term, other)
                 for term, text in given.current.items()
                 for other, declared in self.current.items()
-                if term != other
-                and text == declared
-                and term.startswith(kind)
-                and other.startswith(kind)
+                if term != other and text == declared and term.startswith(kind) and other.startswith(kind)
             ),
             None,
         )

@@ -38,9 +38,7 @@ class FileLocation:
         return cls(os.fspath(final), text, (file.st_dev, file.st_ino))
 
     @classmethod
-    def find(
-        cls, path: str | os.PathLike[str], refuse: Callable[[LedgerError], None]
-    ) -> FileLocation:
+    def find(cls, path: str | os.PathLike[str], refuse: Callable[[LedgerError], None]) -> FileLocation:
         """The place of a file, which has one name only."""
         real = os.path.realpath(path)
         try:

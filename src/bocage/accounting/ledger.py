@@ -236,9 +236,7 @@ class Ledger:
         with self._store.read() as run:
             return chain.balances(run)
 
-    def entries(
-        self, scope: Scope | None = None, after: int = 0, limit: int | None = None
-    ) -> list[Entry]:
+    def entries(self, scope: Scope | None = None, after: int = 0, limit: int | None = None) -> list[Entry]:
         """Entries in order, of one scope and everything below it, or of all."""
         with self._store.read() as run:
             return list(chain.entries(run, scope, after, limit))
@@ -348,26 +346,19 @@ class Ledger:
         lasting: bool = True,
     ) -> Entry:
         return self._store.do(
-            lambda run: chain.append(
-                run, action, scope, amount, memo=memo, request=request, lasting=lasting
-            )
+            lambda run: chain.append(run, action, scope, amount, memo=memo, request=request, lasting=lasting)
         )
 
     def _open(self, scope: Scope, cap: Epsilon | None) -> Scope:
         balance = self.balance(scope)
         if balance.state is State.ABSENT and cap is not None:
             with self._store.write() as run:
-                balance = chain.path_balances(run, scope)[
-                    -1
-                ]  # another process may have been faster
+                balance = chain.path_balances(run, scope)[-1]  # another process may have been faster
                 if balance.state is State.ABSENT:
                     chain.append(run, Action.OPEN, scope, Epsilon.of(cap))
                     return scope
         if balance.state is State.ABSENT:
             raise LedgerError(f"{scope.title} is not in this ledger: open it with a cap.")
         if cap is not None and cap != balance.cap:
-            raise LedgerError(
-                f"{scope.title} has a cap of {balance.cap} on record, not {cap}. "
-                "Change it with set_cap."
-            )
+            raise LedgerError(f"{scope.title} has a cap of {balance.cap} on record, not {cap}. Change it with set_cap.")
         return scope

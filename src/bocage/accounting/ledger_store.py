@@ -101,7 +101,5 @@ class LedgerStore(Store):
 
 def _require(secret: Secret | None) -> Secret:
     if secret is None:
-        raise LedgerError(
-            "the ledger was opened to be looked at (check=False). Open it as usual to use it."
-        )
+        raise LedgerError("the ledger was opened to be looked at (check=False). Open it as usual to use it.")
     return secret

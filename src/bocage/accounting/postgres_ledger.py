@@ -59,16 +59,13 @@ class PostgresLedger(LedgerStore, PostgresStore):
     def recognize(self) -> None:
         with self.read() as run:
             if not _exists(run):
-                raise LedgerError(
-                    "the database has no ledger. Create a ledger explicitly if it is new."
-                )
+                raise LedgerError("the database has no ledger. Create a ledger explicitly if it is new.")
             rows = run("SELECT memo FROM entries WHERE number = 1")
             ((durable,),) = run("SHOW fsync")
         version = json.loads(rows[0][0]).get("version", VERSION) if rows else VERSION
         if version > VERSION:
             raise LedgerError(
-                f"the ledger was written by a newer Bocage (format {version}, this one reads "
-                f"{VERSION}). Upgrade."
+                f"the ledger was written by a newer Bocage (format {version}, this one reads {VERSION}). Upgrade."
             )
         if durable != "on":
             raise LedgerError("the database runs with fsync off: a charge would not be durable.")
@@ -92,9 +89,7 @@ class PostgresLedger(LedgerStore, PostgresStore):
             SCHEMA,
         )
         missing = [f"the table {name} is missing." for name in sorted(_TABLES - self.tables(run))]
-        missing += [
-            f"the index {name} is missing." for name in sorted(_INDEXES - {x for (x,) in indexes})
-        ]
+        missing += [f"the index {name} is missing." for name in sorted(_INDEXES - {x for (x,) in indexes})]
         return missing + [
             f"the trigger {name} of {table} is missing or switched off."
             for table, name in sorted(_TRIGGERS - set(triggers))
@@ -124,9 +119,7 @@ def create(url: str, fill: Callable[[Run], None]) -> None:
             _DIALECT.create(run)
             fill(run)
     except psycopg.Error as error:
-        raise LedgerError(
-            f"the ledger cannot be created in the database ({reason(error)})."
-        ) from None
+        raise LedgerError(f"the ledger cannot be created in the database ({reason(error)}).") from None
 
 
 def _has_secret(run: Run) -> bool:

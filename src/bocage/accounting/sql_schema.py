@@ -152,9 +152,7 @@ def insert(run: Run, table: str, secret: Secret, *values: str | int | bytes) -> 
     )
 
 
-def all_rows(
-    run: Run, table: str, columns: tuple[str, ...], order: tuple[str, ...]
-) -> Iterator[tuple[Any, ...]]:
+def all_rows(run: Run, table: str, columns: tuple[str, ...], order: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
     """All rows, page by page, in the order of a key; bytes as bytes."""
     selected, key = ", ".join((*order, *columns)), ", ".join(order)
     last: tuple[Any, ...] = ()

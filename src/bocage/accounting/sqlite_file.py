@@ -77,9 +77,7 @@ def finish_building(path: Path) -> None:
                     other.unlink()
 
 
-def _fill(
-    connection: sqlite3.Connection, location: FileLocation, fill: Callable[[Run], None]
-) -> None:
+def _fill(connection: sqlite3.Connection, location: FileLocation, fill: Callable[[Run], None]) -> None:
     run = _runner(connection)
     run("PRAGMA journal_mode = WAL")
     run("PRAGMA synchronous = FULL")

@@ -48,9 +48,7 @@ _TRY_AGAIN_SECONDS = 1.0
 class SQLiteLedger(LedgerStore, SQLiteStore):
     """Write-ahead log with full synchronization: a commit is on the disk when it returns."""
 
-    def __init__(
-        self, path: str | os.PathLike[str], *, timeout_seconds: float, only_look: bool = False
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, timeout_seconds: float, only_look: bool = False) -> None:
         self._given_path = str(Path(path).absolute())  # where a symbolic link leads may change
         self._only_look = only_look
         self._file: tuple[int, int] | None = None
@@ -68,9 +66,7 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
         if sqlite3.sqlite_version_info < (3, 37):
             raise LedgerError(f"a ledger needs SQLite 3.37 or newer, not {sqlite3.sqlite_version}.")
         if not self.path.is_file():
-            raise LedgerError(
-                f"{self._given_path} is not there. Create a ledger explicitly if it is new."
-            )
+            raise LedgerError(f"{self._given_path} is not there. Create a ledger explicitly if it is new.")
         identity = self._read_identity()
         if identity and identity.log == 0:  # before SQLite joins a log to it that may be another's
             self._require_recorded(self._locate(), identity)
@@ -88,8 +84,7 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
             raise LedgerError(f"{self.path} is not a ledger.")
         if version > FORMAT:
             raise LedgerError(
-                f"{self.path} was written by a newer Bocage (format {version}, this one reads "
-                f"{FORMAT}). Upgrade."
+                f"{self.path} was written by a newer Bocage (format {version}, this one reads {FORMAT}). Upgrade."
             )
         third = bool({"identity", "secret", "tally"} & names)
         if third != (version == FORMAT):
@@ -184,9 +179,7 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
         """The same where it is still in the log, as just after a ledger became one of this format."""
         with suppress(sqlite3.Error, IndexError):
             return _Identity(*self.run(connection, _SELECT_IDENTITY, ())[0])
-        self._refuse(
-            LedgerCorrupt(f"{self.path} does not say where it was kept. Restore it from a backup.")
-        )
+        self._refuse(LedgerCorrupt(f"{self.path} does not say where it was kept. Restore it from a backup."))
         return _Identity("", "", 0)
 
     def _refuse(self, error: LedgerError) -> None:
@@ -290,9 +283,7 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
                 for kind, name in sorted(wanted)
                 if present.get((kind, name)) != wanted[kind, name]
             ]
-            problems += [
-                f"the {kind} {name} is not ours." for kind, name in sorted(present.keys() - wanted)
-            ]
+            problems += [f"the {kind} {name} is not ours." for kind, name in sorted(present.keys() - wanted)]
         return problems
 
 
@@ -316,9 +307,7 @@ def move_ledger(path: str | os.PathLike[str], memo: str = "") -> Entry:
         if store.log_is_lost:
             _raise(LedgerError(store.log_lost))
         if store.version < FORMAT:
-            _raise(
-                LedgerError(f"{path} has an older format: it takes its place when it is opened.")
-            )
+            _raise(LedgerError(f"{path} has an older format: it takes its place when it is opened."))
     finally:
         store.close()
     with closing(SQLiteStore.connect(store)) as connection:
@@ -326,9 +315,7 @@ def move_ledger(path: str | os.PathLike[str], memo: str = "") -> Entry:
             store.run(connection, "PRAGMA journal_mode = DELETE", ())
             store.run(connection, "BEGIN EXCLUSIVE", ())
             transaction = store.transaction(connection)
-            transaction.run(
-                "UPDATE identity SET place = ?, path = ?, log = 0", location.text, location.shown
-            )
+            transaction.run("UPDATE identity SET place = ?, path = ?, log = 0", location.text, location.shown)
             entry = chain.note_move(transaction, memo)
             store.run(connection, "COMMIT", ())
             store.run(connection, "PRAGMA journal_mode = WAL", ())

@@ -95,9 +95,7 @@ class Replay:
     def finish(self, head: Head) -> Verification:
         """Compare with the head on record."""
         if head != self.head:
-            self.report(
-                f"the head names entry {head.number}, the chain ends at {self.head.number}."
-            )
+            self.report(f"the head names entry {head.number}, the chain ends at {self.head.number}.")
         if self._known and self._known.number > self.head.number:
             self.report(f"entry {self._known.number}, known before, is missing.")
         return Verification(self.head, tuple(self.problems))

@@ -43,9 +43,7 @@ class LazyGroup(click.Group):
         try:
             loaded = getattr(import_module(module), attribute)
         except ModuleNotFoundError as error:
-            raise click.ClickException(
-                f"'bocage {cmd_name}' needs {error.name!r}, which is not installed."
-            ) from None
+            raise click.ClickException(f"'bocage {cmd_name}' needs {error.name!r}, which is not installed.") from None
         if isinstance(loaded, click.Command):
             return loaded
         return click.Command(cmd_name, callback=loaded, help=COMMANDS[cmd_name][1])

@@ -37,8 +37,7 @@ def list_(owner: Owner) -> Table:
     rows = []
     for known in owner.registry.analysts():
         accounts = [
-            (a.table, a.grant, str(a.balance.spent), str(a.balance.cap or ""))
-            for a in owner.accounts(known.name)
+            (a.table, a.grant, str(a.balance.spent), str(a.balance.cap or "")) for a in owner.accounts(known.name)
         ]
         rows += [(known.name, known.state, *account) for account in accounts or [("",) * 4]]
     return table_of(("Analyst", "State", "Table", "Grant", "Spent", "Budget"), rows)

@@ -23,9 +23,7 @@ DRY_ROWS = 10_000
 _OPTIONS = (
     click.option("--ledger", envvar="BOCAGE_LEDGER", help="The ledger to charge: a file or a URL."),
     click.option("--analyst", help="Whose account is charged."),
-    click.option(
-        "--cap", help="What all analysts may spend, if the ledger does not have the table."
-    ),
+    click.option("--cap", help="What all analysts may spend, if the ledger does not have the table."),
     click.option("--budget", help="What the analyst may spend, if the ledger does not have them."),
     click.option("--create-ledger", is_flag=True, help="Make the ledger if it is not there."),
     click.option("--study", is_flag=True, help="The rows are public: no ledger, no limit."),
@@ -47,17 +45,13 @@ def check_mode(context: click.Context, options: dict[str, Any]) -> None:
     if free and context.get_parameter_source("ledger") is ParameterSource.ENVIRONMENT:
         options["ledger"] = None
     if sum([options["ledger"] is not None, options["study"], options["dry_run"]]) != 1:
-        raise click.UsageError(
-            "Choose one: --ledger LEDGER to charge it, --study for public rows, or --dry-run."
-        )
+        raise click.UsageError("Choose one: --ledger LEDGER to charge it, --study for public rows, or --dry-run.")
     if options["ledger"] is not None and not options["analyst"]:
         raise click.UsageError("Whose account is charged? Name it with --analyst.")
 
 
 @contextmanager
-def opened(
-    source: str, schema: Schema, options: dict[str, Any], batch: str | None
-) -> Iterator[PrivateTable]:
+def opened(source: str, schema: Schema, options: dict[str, Any], batch: str | None) -> Iterator[PrivateTable]:
     """The table of an account, of a study or of a dry run."""
     from bocage.private import protect, study
 
@@ -70,9 +64,7 @@ def opened(
                 yield made_up
                 return
     analyst, create = options["analyst"], options["create_ledger"]
-    cap, budget = limits(
-        options["ledger"], schema, analyst, options["cap"], options["budget"], create=create
-    )
+    cap, budget = limits(options["ledger"], schema, analyst, options["cap"], options["budget"], create=create)
     with protect(source, schema, ledger=options["ledger"], cap=cap, batch=batch) as owner:
         yield owner.analyst(analyst, budget)
 
@@ -127,9 +119,7 @@ def watched(table: PrivateTable, plan: Plan, stopped: str) -> Iterator[Callable[
     screen = Console(stderr=True)
     before = table.spent()
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, console=screen, transient=True, disable=not screen.is_terminal
-    ) as progress:
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
         task = progress.add_task("growing", total=None)
 
         def show(done: int, of: int) -> None:
@@ -141,7 +131,5 @@ def watched(table: PrivateTable, plan: Plan, stopped: str) -> Iterator[Callable[
         except KeyboardInterrupt:
             progress.stop()
             if table.has_ledger and table.spent() > before:
-                click.echo(
-                    f"Epsilon {plan.budget} was charged and stays charged. {stopped}", err=True
-                )
+                click.echo(f"Epsilon {plan.budget} was charged and stays charged. {stopped}", err=True)
             raise

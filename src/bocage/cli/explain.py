@@ -16,9 +16,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--rules", "what", flag_value="rules", help="Rules and sub-rules.")
 @click.option("--certificate", "what", flag_value="certificate", help="What was guaranteed.")
 @click.option("--javascript", "what", flag_value="javascript", help="A predictor in JavaScript.")
-@click.option(
-    "--sql", type=click.Choice(["duckdb", "postgresql"]), help="An SQL expression for the label."
-)
+@click.option("--sql", type=click.Choice(["duckdb", "postgresql"]), help="An SQL expression for the label.")
 @click.option(
     "--sort",
     type=click.Choice(["support", "confidence", "depth", "label", "text"]),
@@ -28,9 +26,7 @@ _FILE = click.Path(path_type=Path)
 )
 @click.option("--label", help="Only rules for this label.")
 @click.option("--min-support", type=float, default=0, help="Only rules with so many records.")
-@click.option(
-    "--min-confidence", type=float, default=0, help="Only rules at least so sure, 0 to 1."
-)
+@click.option("--min-confidence", type=float, default=0, help="Only rules at least so sure, 0 to 1.")
 @click.option("--leaves", is_flag=True, help="No sub-rules.")
 @click.option("--json", "as_json", is_flag=True, help="Rules as JSON.")
 def explain(model_file: Path, what: str | None, sql: Any, as_json: bool, **options: Any) -> None:

@@ -16,9 +16,7 @@ from bocage.errors import ModelError
 def check_place(path: Path) -> None:
     """Refuse a place where nothing can be written, before anything is spent."""
     if path.is_dir() or not os.access(path.parent, os.W_OK):
-        raise click.ClickException(
-            f"{path} cannot be written: its directory must exist and be writable."
-        )
+        raise click.ClickException(f"{path} cannot be written: its directory must exist and be writable.")
 
 
 def check_new(path: Path) -> None:

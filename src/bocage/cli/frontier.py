@@ -86,9 +86,7 @@ def frontier(
         screen.print(line, soft_wrap=True, highlight=False)
 
 
-def _source(
-    source: str, schema_file: Path | None, *, public: bool
-) -> tuple[Schema, pa.Table | None]:
+def _source(source: str, schema_file: Path | None, *, public: bool) -> tuple[Schema, pa.Table | None]:
     from bocage.schema import Schema
 
     if schema_file is None:
@@ -109,9 +107,7 @@ def _source(
     return schema, pa.Table.from_batches(batches(Path(source), schema, names))
 
 
-def _grid(
-    epsilons: tuple[str, ...], sizes: tuple[int, ...], laws: tuple[str, ...], repetitions: int
-) -> Grid:
+def _grid(epsilons: tuple[str, ...], sizes: tuple[int, ...], laws: tuple[str, ...], repetitions: int) -> Grid:
     from bocage.frontier import GENERATORS, Grid
 
     for law in laws:
@@ -140,9 +136,7 @@ def _bar(screen: Any) -> Any:
     @contextmanager
     def running() -> Any:
         columns = (TextColumn("mapping"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(
-            *columns, console=screen, transient=True, disable=not screen.is_terminal
-        ) as bar:
+        with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
             task = bar.add_task("mapping", total=None)
             yield bar, lambda done, of: bar.update(task, completed=done, total=of)
 

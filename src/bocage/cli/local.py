@@ -63,9 +63,7 @@ def local() -> None:
     type=click.Choice(["uniform", "gaussian", "laplace", "class"]),
     help="How numbers are distorted that --set does not name.",
 )
-@click.option(
-    "--privacy", type=float, help="How much: 100 makes the 95 % interval as wide as the range."
-)
+@click.option("--privacy", type=float, help="How much: 100 makes the 95 % interval as wide as the range.")
 @click.option("--response", help="Epsilon of lists of values that --set does not name.")
 @click.option(
     "--set",
@@ -107,15 +105,11 @@ def survey(
 
     check_place(output)
     schema = Schema.read(schema_file)
-    made = _distortions(
-        schema, settings=settings, noise=noise, privacy=privacy, response=response, label=label
-    )
+    made = _distortions(schema, settings=settings, noise=noise, privacy=privacy, response=response, label=label)
     finished = Survey(schema, made, title, edition)
     finished.save(output)
     _show(finished)
-    click.echo(
-        f"\nWrote {output}. Records will carry its fingerprint {finished.fingerprint[:12]}…."
-    )
+    click.echo(f"\nWrote {output}. Records will carry its fingerprint {finished.fingerprint[:12]}….")
 
 
 def _distortions(
@@ -137,16 +131,12 @@ def _distortions(
         column, equals, distortion = text.partition("=")
         if not equals or column not in schema.by_name or column in how:
             raise SurveyError(
-                f"--set {text!r:.60}: write COLUMN=HOW, once for a column. The columns are "
-                f"{', '.join(schema.by_name)}."
+                f"--set {text!r:.60}: write COLUMN=HOW, once for a column. The columns are {', '.join(schema.by_name)}."
             )
         how[column] = distortion
     if schema.label is not None:
         if label is None and schema.label.name not in how:
-            raise SurveyError(
-                f"--label is missing: say how {schema.label.name!r} is sent, clear or "
-                "response:EPSILON."
-            )
+            raise SurveyError(f"--label is missing: say how {schema.label.name!r} is sent, clear or response:EPSILON.")
         how.setdefault(schema.label.name, label or "")
     for attribute in schema.attributes:
         if isinstance(attribute, Numeric) and noise is not None:
@@ -213,16 +203,13 @@ def distort(
         write_records(records, place)
     if before:
         click.echo(
-            f"{len(before)} of {len(names)} were answered before: the same answers again, whatever "
-            "has changed since.",
+            f"{len(before)} of {len(names)} were answered before: the same answers again, whatever has changed since.",
             err=True,
         )
     click.echo(f"Wrote {len(records)} records to {output}. They are kept in {kept.path}.", err=True)
 
 
-def _rows(
-    survey: Survey, file: Path, identity: str | None, *, by_row: bool
-) -> tuple[pa.Table, list[str]]:
+def _rows(survey: Survey, file: Path, identity: str | None, *, by_row: bool) -> tuple[pa.Table, list[str]]:
     """The true records, and what each of them is called."""
     from dataclasses import replace
 

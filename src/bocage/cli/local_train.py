@@ -177,11 +177,7 @@ def _show(screen: Console, distribution: Distribution) -> None:
     table.add_column("estimated", justify="right")
     table.add_column("")
     share = distribution.shares
-    groups = [
-        part
-        for part in _parts(len(share), min(len(share), MOST_INTERVALS))
-        if part.start < part.stop
-    ]
+    groups = [part for part in _parts(len(share), min(len(share), MOST_INTERVALS)) if part.start < part.stop]
     sums = [float(share[part].sum()) for part in groups]
     for part, estimated in zip(groups, sums, strict=True):
         texts = [distribution.text(part.start), distribution.text(part.stop - 1)]
@@ -201,9 +197,7 @@ def _rows(distribution: Distribution) -> Iterator[list[str]]:
     from bocage.schema import Categorical
 
     attribute = distribution.attribute
-    for at, (sent, estimated) in enumerate(
-        zip(distribution.sent, distribution.shares, strict=True)
-    ):
+    for at, (sent, estimated) in enumerate(zip(distribution.sent, distribution.shares, strict=True)):
         if isinstance(attribute, Categorical):
             low = high = attribute.values[at]
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -61,9 +61,7 @@ def key(file: Path) -> None:
     multiple=True,
     help="The columns of one owner, as NAME=column,column; repeatable.",
 )
-@click.option(
-    "--adjacency", default="add_remove", show_default=True, help="add_remove or replace one record."
-)
+@click.option("--adjacency", default="add_remove", show_default=True, help="add_remove or replace one record.")
 @_OUTPUT
 def plan(
     schema_file: Path,
@@ -82,18 +80,15 @@ def plan(
     from bocage.schema import Schema
 
     schema = Schema.read(schema_file)
-    drawn: PartyPlan
     owners = sizes.pop("owners")
     if columns and owners is not None:
         raise click.UsageError("--owners is for owners of rows; --vertical names those of columns.")
     if owners is not None:
         sizes["owners"] = owners
-    if columns:
-        drawn = plan_columns(schema, epsilon, _owners(columns), **sizes)  # type: ignore[arg-type] # click has checked them
-    else:
-        drawn = plan_rows(schema, epsilon, **sizes)  # type: ignore[arg-type] # click has checked them
-    drawn.save(output)
-    show_plan(drawn)
+    given: dict[str, Any] = sizes  # click has checked them
+    plan = plan_columns(schema, epsilon, _owners(columns), **given) if columns else plan_rows(schema, epsilon, **given)
+    plan.save(output)
+    show_plan(plan)
 
 
 @party.command()
@@ -101,17 +96,13 @@ def plan(
 @click.argument("source")
 @click.option("--party", "name", required=True, help="Your name.")
 @click.option("--key", "key_file", type=_FILE, required=True, help="Your private key.")
-@click.option(
-    "--ledger", envvar="BOCAGE_LEDGER", required=True, help="Your ledger: a file or a URL."
-)
+@click.option("--ledger", envvar="BOCAGE_LEDGER", required=True, help="Your ledger: a file or a URL.")
 @click.option("--analyst", default="parties", show_default=True, help="Account that is charged.")
 @click.option("--cap", help="What all accounts may spend, if the ledger does not have the table.")
 @click.option("--budget", help="What the account may spend, if the ledger does not have it.")
 @click.option("--create-ledger", is_flag=True, help="Make the ledger if it is not there.")
 @click.option("--batch", help="The rows are this batch of the table; no person is in two batches.")
-@click.option(
-    "--schema", "schema_file", type=_FILE, help="The same schema, for a file laid out otherwise."
-)
+@click.option("--schema", "schema_file", type=_FILE, help="The same schema, for a file laid out otherwise.")
 @click.option("--yes", is_flag=True, help="Do not ask before the ledger is charged.")
 @_OUTPUT
 def contribute(
@@ -149,9 +140,7 @@ def contribute(
     share = followed.share_of(name)
     schema = followed.schema_of(share) if schema_file is None else Schema.read(schema_file)
     most, own = limits(ledger, schema, analyst, cap, budget, create=create_ledger)
-    with protect(
-        source, schema, ledger=ledger, cap=most, adjacency=followed.adjacency, batch=batch
-    ) as owner:
+    with protect(source, schema, ledger=ledger, cap=most, adjacency=followed.adjacency, batch=batch) as owner:
         table = owner.analyst(analyst, own)
         if not yes:
             _confirm(followed, share, table)
@@ -160,9 +149,7 @@ def contribute(
         made.save(output)
         paid = table.spent() - before
     price = f"Charged epsilon {paid}" if paid.nano else "Paid for before: nothing was charged"
-    click.echo(
-        f"{price} (ledger entry {made.entry}). {made.values.size:,} noisy counts in {output}."
-    )
+    click.echo(f"{price} (ledger entry {made.entry}). {made.values.size:,} noisy counts in {output}.")
 
 
 @party.command()
@@ -174,9 +161,7 @@ def contribute(
     help="A public key, or a file that lists some: only these are accepted. Repeatable.",
 )
 @_OUTPUT
-def merge(
-    plan_file: Path, contributions: tuple[Path, ...], trust: tuple[str, ...], output: Path
-) -> None:
+def merge(plan_file: Path, contributions: tuple[Path, ...], trust: tuple[str, ...], output: Path) -> None:
     """Add up CONTRIBUTIONS to PLAN and write the model.
 
     All of them or none: what is forged, doubled, for another plan or does not fit is refused with
@@ -220,8 +205,7 @@ def _owners(columns: tuple[str, ...]) -> dict[str, list[str]]:
 
 def _confirm(plan: PartyPlan, share: Share, table: PrivateTable) -> None:
     click.echo(
-        f"Plan {plan.hash}: epsilon {share.epsilon} for {len(share.trees)} trees, of "
-        f"{table.remaining()} left.",
+        f"Plan {plan.hash}: epsilon {share.epsilon} for {len(share.trees)} trees, of {table.remaining()} left.",
         err=True,
     )
     if not sys.stdin.isatty():

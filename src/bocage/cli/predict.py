@@ -60,15 +60,10 @@ def _predictions(model: Model, file: Path, proba: bool) -> Iterator[dict[str, An
     label = model.label_attribute
     for batch in batches(file, model.schema, model.columns):
         codes = model.encode(pa.Table.from_batches([batch]))
-        predictions: dict[str, Any] = {
-            label.name: [label.values[code] for code in model.predict_codes(codes).tolist()]
-        }
+        predictions: dict[str, Any] = {label.name: [label.values[code] for code in model.predict_codes(codes).tolist()]}
         if proba:
             shares = model.predict_proba_codes(codes).T.tolist()
-            predictions |= {
-                f"{label.name}={value}": share
-                for value, share in zip(label.values, shares, strict=True)
-            }
+            predictions |= {f"{label.name}={value}": share for value, share in zip(label.values, shares, strict=True)}
         yield predictions
 
 

@@ -60,9 +60,7 @@ def show_best_rules(screen: Console, model: Model) -> None:
     shown = type(all_rules)(all_rules.items[:MOST_RULES])
     screen.print(shown)
     if len(all_rules) > len(shown):
-        screen.print(
-            f"{len(all_rules) - len(shown):,} more; bocage explain MODEL --rules", style="dim"
-        )
+        screen.print(f"{len(all_rules) - len(shown):,} more; bocage explain MODEL --rules", style="dim")
 
 
 def show_certificate(screen: Console, model: Model) -> None:

@@ -43,8 +43,7 @@ def batches(path: Path, schema: Schema, columns: Sequence[str]) -> Iterator[pa.R
             if absent:
                 raise SourceError(f"{path} must have the column {absent[0]!r}, once.")
             selected = [
-                f"{_identifier(name) if names is None else _value(schema, name, names)} "
-                f"AS {_identifier(name)}"
+                f"{_identifier(name) if names is None else _value(schema, name, names)} AS {_identifier(name)}"
                 for name in columns
             ]
             # A model without tests asks for no column and still answers once for every row.

@@ -42,9 +42,7 @@ def draft(file: Path, label: str | None, name: str | None, output: Path | None) 
     for note in document["notes"][1:]:
         click.secho(note, fg="yellow", err=True)
     if output is not None:
-        click.echo(
-            f"The draft is in {output}. Review it, then: bocage schema check {file} {output}"
-        )
+        click.echo(f"The draft is in {output}. Review it, then: bocage schema check {file} {output}")
 
 
 @schema.command()
@@ -115,9 +113,7 @@ def show(schema_file: Path) -> None:
         missing_number = "drop" if column.missing is None else f"→ {number(column.missing)}"
         return missing_number, "clamp" if column.clamp else "drop"
 
-    table = Table(
-        "column", "kind", "codes", "domain", "missing", "outside", title=Text(declared.name)
-    )
+    table = Table("column", "kind", "codes", "domain", "missing", "outside", title=Text(declared.name))
     for column in declared:
         kind = "label" if column is declared.label else column.kind
         cells = [column.name, kind, str(column.cells), domain(column), *rules(column)]

@@ -104,6 +104,4 @@ def new_key(home: Path) -> None:
         click.echo(sessions.new_owner_key())
     finally:
         sessions.close()
-    click.echo(
-        "This is the only time it is shown. Log in with it at the address of the service.", err=True
-    )
+    click.echo("This is the only time it is shown. Log in with it at the address of the service.", err=True)

@@ -32,9 +32,7 @@ def table() -> None:
     help="The public schema.",
 )
 @click.option("--cap", required=True, help="What all analysts together may spend.")
-@click.option(
-    "--adjacency", default="add_remove", show_default=True, help="add_remove or replace one record."
-)
+@click.option("--adjacency", default="add_remove", show_default=True, help="add_remove or replace one record.")
 @click.option("--noise", default="system", show_default=True, help="system, or opendp.")
 @click.option("--batch", help="These rows are one batch of the table; no person is in two.")
 @click.option(

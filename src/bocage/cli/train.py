@@ -35,12 +35,8 @@ _YES = {"true", "yes", "on", "1"}
 @click.option("--depth", help="Levels of the tree.")
 @click.option("--criterion", help="max, gini or information_gain.")
 @click.option("--trees", help="Number of trees of a forest.")
-@click.option(
-    "--param", "more", multiple=True, help="Another parameter, as name=value; repeatable."
-)
-@click.option(
-    "--batch", help="Declare that the rows are this batch, and that no person is in two batches."
-)
+@click.option("--param", "more", multiple=True, help="Another parameter, as name=value; repeatable.")
+@click.option("--batch", help="Declare that the rows are this batch, and that no person is in two batches.")
 @account_options
 @click.option("--output", type=_FILE, help="Write the model to this new file, as JSON.")
 @click.pass_context
@@ -136,9 +132,7 @@ def make_learner(name: str, parameters: list[str]) -> Learner:
     for text in parameters:
         key, equals, value = text.partition("=")
         if not equals or key not in accepted:
-            raise LearnerError(
-                f"{name} has no parameter {key!r}. Write name=value; it has {', '.join(accepted)}."
-            )
+            raise LearnerError(f"{name} has no parameter {key!r}. Write name=value; it has {', '.join(accepted)}.")
         given[key] = _value(name, accepted[key], value.strip())
     return LEARNERS[name](**given)
 

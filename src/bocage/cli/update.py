@@ -20,9 +20,7 @@ _FILE = click.Path(path_type=Path)
 @click.argument("source")
 @click.option("--batch", required=True, help="The batch that the rows are; no person is in two.")
 @click.option("--epsilon", required=True, help="What the batch may cost: 1, or 0.5.")
-@click.option(
-    "--schema", "schema_file", type=_FILE, help="The same schema, for a file laid out otherwise."
-)
+@click.option("--schema", "schema_file", type=_FILE, help="The same schema, for a file laid out otherwise.")
 @account_options
 @click.option("--output", type=_FILE, help="Write to this new file and leave MODEL as it is.")
 @click.pass_context

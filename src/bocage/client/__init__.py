@@ -5,9 +5,7 @@ from importlib.util import find_spec
 from bocage.errors import ServiceError
 
 if find_spec("httpx") is None:
-    raise ServiceError(
-        "a connection needs the package httpx, which is not installed: pip install 'bocage[client]'."
-    )
+    raise ServiceError("a connection needs the package httpx, which is not installed: pip install 'bocage[client]'.")
 
 from bocage.client.connection import (
     AccountLine,

@@ -112,9 +112,7 @@ def connect(
     """
     secret = key if key is not None else os.environ.get(KEY_VARIABLE, "")
     if not secret.strip() or not secret.isascii() or not secret.isprintable():
-        raise AccessDenied(
-            f"a connection needs the key that the data owner gave out: pass it, or set {KEY_VARIABLE}."
-        )
+        raise AccessDenied(f"a connection needs the key that the data owner gave out: pass it, or set {KEY_VARIABLE}.")
     _check_address(url, plain=plain)
     link = Transport(
         url,
@@ -154,9 +152,7 @@ class Connection:
         """A table, to be asked as a local one."""
         facts = self._link.get("tables", name)
         try:
-            terms = Terms(
-                Schema.from_dict(facts["schema"]), Adjacency(facts["adjacency"]), facts["batch"]
-            )
+            terms = Terms(Schema.from_dict(facts["schema"]), Adjacency(facts["adjacency"]), facts["batch"])
         except (KeyError, TypeError, ValueError):
             raise ServiceError(
                 f"what the service says about table {name!r} is not in the form of version 1: "
@@ -177,9 +173,7 @@ class Connection:
         try:
             steps = [step_of(step) for step in kept["plan"]]
         except (PlanError, TypeError, KeyError):
-            raise ServiceError(
-                f"this client does not know all steps of partition {handle!r}: it is too old."
-            ) from None
+            raise ServiceError(f"this client does not know all steps of partition {handle!r}: it is too old.") from None
         partition = follow(self.table(kept["table"]), steps, self.model)
         if not isinstance(partition, RemotePartition) or partition.keys() != tuple(kept["keys"]):
             raise ServiceError(f"partition {handle!r} does not fit its table any more.")
@@ -251,9 +245,7 @@ def _check_address(url: str, *, plain: bool) -> None:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise PlanError(f"the address of a service begins with https://, not {url[:80]!r}.")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise PlanError(
-            "the address of a service has no user, query or fragment; the key is apart."
-        )
+        raise PlanError("the address of a service has no user, query or fragment; the key is apart.")
     if parts.scheme == "http" and not plain and not _is_this_computer(parts.hostname):
         raise ServiceError(
             f"http:// to {parts.hostname} would show the key and all answers to everyone on the way. "

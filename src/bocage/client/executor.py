@@ -56,9 +56,7 @@ class RemoteExecutor:
         try:
             return Answer.from_json(answer)
         except (ValueError, KeyError, TypeError):
-            raise ServiceError(
-                "the answer is not in the form of version 1: client and service do not fit."
-            ) from None
+            raise ServiceError("the answer is not in the form of version 1: client and service do not fit.") from None
 
     def account(self, account: Account, place: Place) -> Account:  # noqa: ARG002 - as of all executors
         return account

@@ -176,8 +176,7 @@ class RemotePartition(PrivatePartition):
     def split(self, splits: Mapping[int, tuple[str, int | None]]) -> RemotePartition:
         place = _place(super().split(splits))
         cells = [
-            CellSplit(cell=cell, column=column, threshold=threshold)
-            for cell, (column, threshold) in splits.items()
+            CellSplit(cell=cell, column=column, threshold=threshold) for cell, (column, threshold) in splits.items()
         ]
         return RemotePartition(self._executor.after(SplitStep(splits=cells)), place)
 
@@ -205,9 +204,7 @@ def _place(local: PrivateTable | PrivatePartition) -> Place:
     return local._place  # noqa: SLF001 - of a table that was made for this
 
 
-def _by_column(
-    by: str, edges: Sequence[Value] | None, values: Sequence[str] | None
-) -> PartitionStep:
+def _by_column(by: str, edges: Sequence[Value] | None, values: Sequence[str] | None) -> PartitionStep:
     return PartitionStep(
         by=by,
         edges=None if edges is None else [_plain(edge) for edge in edges],

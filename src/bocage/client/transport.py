@@ -184,9 +184,7 @@ def document(content: bytes) -> Any:
     try:
         return json.loads(content)
     except ValueError:
-        raise ServiceError(
-            "the answer is no JSON document: this is not a Bocage service of version 1."
-        ) from None
+        raise ServiceError("the answer is no JSON document: this is not a Bocage service of version 1.") from None
 
 
 def refusal(body: Any) -> BocageError:

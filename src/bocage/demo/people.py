@@ -87,9 +87,7 @@ def make_people(rows: int, seed: int = 7) -> Columns:
     education = np.clip(random.normal(2.3 - age / 60, 0.9, rows).round() + 0.4, 0, 3).astype(int)
     works = random.random(rows) < np.where(age < 65, 0.82, 0.12)
     hours = np.where(works, np.clip(random.normal(37 + 3 * male, 8, rows), 4, 80), 0).astype(int)
-    yearly = np.exp(
-        9.55 + 0.22 * education + 0.012 * hours + 0.005 * age + random.normal(0, 0.45, rows)
-    )
+    yearly = np.exp(9.55 + 0.22 * education + 0.012 * hours + 0.005 * age + random.normal(0, 0.45, rows))
     odds = -5.5 + 0.12 * age - 0.8 * education + 0.12 * np.maximum(hours - 40, 0)
     ill = random.random(rows) < 1 / (1 + np.exp(-odds))
     return {

@@ -23,9 +23,7 @@ from bocage.schema import Numeric, number
 CAP, BUDGET = "4", "1.5"
 
 
-def show_tour(
-    directory: Path | None = None, *, rows: int = 100_000, console: Console | None = None
-) -> None:
+def show_tour(directory: Path | None = None, *, rows: int = 100_000, console: Console | None = None) -> None:
     """Show the tour; keep table, schema and ledger if a directory is given."""
     screen = console or Console(highlight=False)
     if directory is not None:
@@ -78,9 +76,7 @@ def _public(screen: Console, owner: ProtectedTable) -> None:
             table.add_row(column.name, column.kind, domain, f"cell, one of {column.cells:,}")
         else:
             name = f"{column.name} (label)" if column is owner.schema.label else column.name
-            table.add_row(
-                name, column.kind, ", ".join(column.values), f"value, one of {column.cells}"
-            )
+            table.add_row(name, column.kind, ", ".join(column.values), f"value, one of {column.cells}")
     show(screen, table)
 
 
@@ -174,9 +170,7 @@ def _partition(screen: Console, table: PrivateTable, people: Columns) -> None:
         "largest sum spent on one of them.",
     )
     parts = table.partition("region")
-    shown = columns(
-        "part", "ill", "exact", "asked", "left before", "left after", numbers=(1, 2, 3, 4, 5)
-    )
+    shown = columns("part", "ill", "exact", "asked", "left before", "left after", numbers=(1, 2, 3, 4, 5))
     asked = ["0.1", "0.1", "0.1", "0.1", "0.25"]
     for (key, part), epsilon in zip(parts.items(), asked, strict=True):
         before = table.remaining()
@@ -195,9 +189,7 @@ def _partition(screen: Console, table: PrivateTable, people: Columns) -> None:
 
 
 def _again(screen: Console, table: PrivateTable) -> None:
-    chapter(
-        screen, "6  The same question again", "It returns the stored answer. New noise would cost."
-    )
+    chapter(screen, "6  The same question again", "It returns the stored answer. New noise would cost.")
     screen.print()
     screen.print(Text(str(table.noisy_count("0.05"))))
 
@@ -243,9 +235,7 @@ def _ledger(screen: Console, owner: ProtectedTable) -> None:
     screen.print(
         Group(
             "",
-            Text.assemble(
-                f"Spent by all analysts: {owner.spent()} of {CAP}. The ledger is ", state, "."
-            ),
+            Text.assemble(f"Spent by all analysts: {owner.spent()} of {CAP}. The ledger is ", state, "."),
         )
     )
 

@@ -116,8 +116,7 @@ class DuckDBEngine:
     def _moment(self, view: FileVersion) -> Engine:
         """What a view shows now, as codes: nothing tells when its rows change."""
         unreadable = SourceError(
-            f"the view of table {self.schema.name!r} cannot be read as it is now: run its query to "
-            "learn why."
+            f"the view of table {self.schema.name!r} cannot be read as it is now: run its query to learn why."
         )
         codes = guarded(view.moment, FAILURES, unreadable)
         return PinnedView(codes, self.schema, self._small)
@@ -168,9 +167,7 @@ class PinnedFiles:
         return self._opened
 
     def _unread(self) -> EngineError:
-        return EngineError(
-            f"table {self.schema.name!r} could not be read. The reason is in the owner's log."
-        )
+        return EngineError(f"table {self.schema.name!r} could not be read. The reason is in the owner's log.")
 
 
 class PinnedView(MemoryEngine):

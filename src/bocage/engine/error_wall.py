@@ -16,9 +16,7 @@ _log = logging.getLogger("bocage.engine")
 Answer = TypeVar("Answer")
 
 
-def guarded(
-    work: Callable[[], Answer], failures: tuple[type[Exception], ...], error: EngineError
-) -> Answer:
+def guarded(work: Callable[[], Answer], failures: tuple[type[Exception], ...], error: EngineError) -> Answer:
     """Do the work; if it fails, raise `error` without a trace of the failure."""
     try:
         return work()

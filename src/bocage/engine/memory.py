@@ -56,9 +56,7 @@ class MemoryEngine:
         for question in questions:
             question.check(self.schema)
         codes = self._open_codes()
-        broken = EngineError(
-            f"table {self.schema.name!r} could not be counted. The reason is in the owner's log."
-        )
+        broken = EngineError(f"table {self.schema.name!r} could not be counted. The reason is in the owner's log.")
         return guarded(
             lambda: answer(codes, questions, self.schema, small=self._small),
             (MemoryError, RuntimeError),
@@ -78,9 +76,7 @@ class MemoryEngine:
         self._codes = None
 
 
-def answer(
-    codes: Codes, questions: Sequence[Question], schema: Schema, *, small: int = SMALL
-) -> list[Tally]:
+def answer(codes: Codes, questions: Sequence[Question], schema: Schema, *, small: int = SMALL) -> list[Tally]:
     """Count codes in memory the way that is fastest for their number."""
     if len(questions) == 1 and questions[0].is_size:
         return [Tally.size(codes.rows)]

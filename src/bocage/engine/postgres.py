@@ -84,17 +84,13 @@ class PostgresEngine:
 
     name = "postgres"
 
-    def __init__(
-        self, url: str, table: str, schema: Schema, *, timeout_seconds: float | None = None
-    ) -> None:
+    def __init__(self, url: str, table: str, schema: Schema, *, timeout_seconds: float | None = None) -> None:
         self.schema = schema
         self._url, self._timeout = url, timeout_seconds
         self._lock, self._closed = threading.Lock(), False
         connection = self._connect()
         self._idle = [connection]
-        unreadable = SourceError(
-            f"table {table!r} cannot be read; the reason is in the server's log."
-        )
+        unreadable = SourceError(f"table {table!r} cannot be read; the reason is in the server's log.")
         try:
             guarded(lambda: self._find(table, connection), (self._psycopg.Error,), unreadable)
         except EngineError:
@@ -140,10 +136,7 @@ class PostgresEngine:
         connection.close()
 
     def _refused(self) -> SourceError:
-        return SourceError(
-            f"table {self.schema.name!r} cannot be read as it is now. The reason is in the owner's "
-            "log."
-        )
+        return SourceError(f"table {self.schema.name!r} cannot be read as it is now. The reason is in the owner's log.")
 
     def _begun(self) -> Engine:
         """A transaction that sees one moment, its table looked at."""
@@ -178,10 +171,7 @@ class PostgresEngine:
         if self.schema.over_cap == "refuse":
             _log.error("postgres: the table grew over its row cap.")
             raise self._refused()
-        return (
-            f"(SELECT * FROM {self._relation} ORDER BY {self._order} "
-            f"LIMIT {self.schema.rows_bound}) AS cut"
-        )
+        return f"(SELECT * FROM {self._relation} ORDER BY {self._order} LIMIT {self.schema.rows_bound}) AS cut"
 
     def _over_cap(self, cursor: psycopg.Cursor[Any]) -> bool:
         cap = self.schema.row_cap
@@ -213,9 +203,7 @@ class PostgresEngine:
                     'at the row cap. Use the table itself, or over_cap = "refuse".'
                 )
             if self.schema.over_cap == "refuse" and self._over_cap(cursor):
-                raise SourceError(
-                    f"the source holds more rows than the row cap of {self.schema.row_cap}."
-                )
+                raise SourceError(f"the source holds more rows than the row cap of {self.schema.row_cap}.")
         if writes:
             _log.warning("postgres: the role may write to the table; SELECT would be enough.")
 
@@ -229,8 +217,7 @@ class PostgresEngine:
             type_name, readable = columns[column.name]
             if not readable:
                 raise SourceError(
-                    f"this role may not read column {column.name!r}. "
-                    f"GRANT SELECT ON {self._relation} to it."
+                    f"this role may not read column {column.name!r}. GRANT SELECT ON {self._relation} to it."
                 )
             fitting = sql.CATEGORICAL if isinstance(column, Categorical) else sql.NUMERIC
             if type_name not in fitting:
@@ -245,15 +232,11 @@ class PostgresEngine:
         try:
             import psycopg  # noqa: PLC0415 - optional, and slow to import
         except ImportError:
-            raise SourceError(
-                "PostgreSQL needs an extra: pip install 'bocage[postgres]'."
-            ) from None
+            raise SourceError("PostgreSQL needs an extra: pip install 'bocage[postgres]'.") from None
         self._psycopg = psycopg
         refused = ""
         try:
-            connection = psycopg.connect(
-                self._url, autocommit=True, client_encoding="utf8", prepare_threshold=None
-            )
+            connection = psycopg.connect(self._url, autocommit=True, client_encoding="utf8", prepare_threshold=None)
         except psycopg.Error as error:
             refused = str(error)
         if refused:
@@ -272,9 +255,7 @@ class PostgresEngine:
             connection.execute("SELECT set_config($1, $2, false)", (name, value))
         if connection.info.parameter_status("server_encoding") != "UTF8":
             connection.close()
-            raise SourceError(
-                "the database does not store UTF-8; text could not be compared exactly."
-            )
+            raise SourceError("the database does not store UTF-8; text could not be compared exactly.")
         return connection
 
 
@@ -318,9 +299,7 @@ class PinnedPostgres:
             self._engine.give_back(self._connection)
 
     def _broken(self) -> EngineError:
-        return EngineError(
-            f"table {self.schema.name!r} could not be read. The reason is in the owner's log."
-        )
+        return EngineError(f"table {self.schema.name!r} could not be read. The reason is in the owner's log.")
 
     def _check_open(self) -> None:
         if not self._open:

@@ -39,10 +39,7 @@ class ReferenceEngine:
         cap = schema.rows_bound
         if rows.pop() > cap and schema.over_cap == "refuse":
             raise SourceError(f"the source holds more rows than the row cap of {cap}.")
-        codes = {
-            c.name: np.array([code_of(c, v) for v in columns[c.name][:cap]], np.int64)
-            for c in schema
-        }
+        codes = {c.name: np.array([code_of(c, v) for v in columns[c.name][:cap]], np.int64) for c in schema}
         kept = np.all([code != DROP for code in codes.values()], axis=0)
         self._codes: Codes = {name: code[kept] for name, code in codes.items()}
         self._rows = int(kept.sum())

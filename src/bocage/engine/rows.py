@@ -47,9 +47,7 @@ def in_batches(codes: Codes, question: Question) -> Iterator[Matrix]:
     """The same for codes in memory, a batch at a time."""
     for start in range(0, codes.rows, BATCH):
         stop = min(start + BATCH, codes.rows)
-        part = Codes(
-            codes.narrow[:, start:stop], codes.wide[:, start:stop], codes.index, stop - start
-        )
+        part = Codes(codes.narrow[:, start:stop], codes.wide[:, start:stop], codes.index, stop - start)
         yield listed(part, question)
 
 

@@ -142,9 +142,7 @@ class SparkEngine:
                 return PinnedSpark(self.schema, session, None, kept, kinds)
             _check_alike(session, frame, self.schema)
         kinds = _kinds(frame, self.schema)
-        frame = _by_position(frame).select(
-            *(f"c{frame.columns.index(column.name)}" for column in self.schema)
-        )
+        frame = _by_position(frame).select(*(f"c{frame.columns.index(column.name)}" for column in self.schema))
         cap, refuses = self.schema.row_cap, self.schema.over_cap == "refuse"
         if cap is not None and not refuses:
             frame = _first(frame, cap)
@@ -211,15 +209,11 @@ class PinnedSpark:
         self._open, self._frame, self._pieces = False, None, None
 
     def _unread(self) -> EngineError:
-        return EngineError(
-            f"table {self.schema.name!r} could not be read. The reason is in the owner's log."
-        )
+        return EngineError(f"table {self.schema.name!r} could not be read. The reason is in the owner's log.")
 
     def _answer(self, questions: list[Question]) -> list[Tally]:
         names = self._needed(questions)
-        rows, job = self._job(
-            names, partial(count, schema=self.schema, questions=questions, names=names)
-        )
+        rows, job = self._job(names, partial(count, schema=self.schema, questions=questions, names=names))
         with _large_batches(self._session):
             counted = rows.mapInArrow(job, "position long, count long").toArrow()
         compiled = compiled_questions(self.schema, questions, names)
@@ -231,9 +225,7 @@ class PinnedSpark:
 
     def _rows(self, question: Question) -> Iterator[Matrix]:
         names = self._needed([question])
-        rows, job = self._job(
-            names, partial(list_rows, schema=self.schema, question=question, names=names)
-        )
+        rows, job = self._job(names, partial(list_rows, schema=self.schema, question=question, names=names))
         seen = 0
         with _large_batches(self._session):
             for lines, content in rows.mapInArrow(job, "rows long, codes binary").toLocalIterator():
@@ -253,9 +245,7 @@ class PinnedSpark:
         needed = {name for question in questions for name in question.reads()}
         needed |= {column.name for column in self.schema if drops(column)}
         # A batch without columns would not know its rows.
-        return tuple(c.name for c in self.schema if c.name in needed) or (
-            next(iter(self.schema)).name,
-        )
+        return tuple(c.name for c in self.schema if c.name in needed) or (next(iter(self.schema)).name,)
 
     def _job(
         self, names: tuple[str, ...], work: Callable[[Batches], Batches]
@@ -357,8 +347,7 @@ def _refuse_other(kinds: dict[str, pa.DataType], held: dict[str, pa.DataType]) -
     for name, kind in kinds.items():
         if held[name] != kind:
             raise SourceError(
-                f"the files hold column {name!r} as {kind} and as {held[name]}. Write it with one type "
-                "in all of them."
+                f"the files hold column {name!r} as {kind} and as {held[name]}. Write it with one type in all of them."
             )
 
 

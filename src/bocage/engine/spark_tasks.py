@@ -39,9 +39,7 @@ def identity_of(path: str) -> tuple[int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 
-def compiled_questions(
-    schema: Schema, questions: Sequence[Question], names: Sequence[str]
-) -> list[CompiledQuestion]:
+def compiled_questions(schema: Schema, questions: Sequence[Question], names: Sequence[str]) -> list[CompiledQuestion]:
     index = Encoder(schema, dict.fromkeys(names, _nothing)).index
     return [compile_question(question, schema, index) for question in questions]
 
@@ -82,17 +80,13 @@ def read(pieces: Sequence[Piece], names: Sequence[str], texts: Sequence[str]) ->
     for piece in pieces:
         left = piece.rows
         with pq.ParquetFile(piece.path, read_dictionary=list(texts), memory_map=True) as file:
-            for batch in file.iter_batches(
-                BATCH, row_groups=[piece.group], columns=list(names), use_threads=False
-            ):
+            for batch in file.iter_batches(BATCH, row_groups=[piece.group], columns=list(names), use_threads=False):
                 yield batch.select(list(names)).slice(0, left)
                 left = max(left - batch.num_rows, 0)
         _check_identity(piece.path, piece.identity)
 
 
-def count(
-    batches: Batches, *, schema: Schema, questions: Sequence[Question], names: Sequence[str]
-) -> Batches:
+def count(batches: Batches, *, schema: Schema, questions: Sequence[Question], names: Sequence[str]) -> Batches:
     """Count batches of these columns; yield the counters that are not 0, and the number of rows."""
     compiled = compiled_questions(schema, questions, names)
     counters = fresh(compiled)
@@ -102,14 +96,10 @@ def count(
         rows += read
     flat = np.concatenate([[rows], *(part.ravel() for part in _parts(counters))]).astype(np.int64)
     position = np.flatnonzero(flat)
-    yield pa.RecordBatch.from_arrays(
-        [pa.array(position, pa.int64()), pa.array(flat[position])], ["position", "count"]
-    )
+    yield pa.RecordBatch.from_arrays([pa.array(position, pa.int64()), pa.array(flat[position])], ["position", "count"])
 
 
-def list_rows(
-    batches: Batches, *, schema: Schema, question: Question, names: Sequence[str]
-) -> Batches:
+def list_rows(batches: Batches, *, schema: Schema, question: Question, names: Sequence[str]) -> Batches:
     """For each batch the number of rows read, and the codes asked for as bytes."""
     for codes, read in _encoded(batches, schema, names):
         content = to_bytes(listed(codes, question))

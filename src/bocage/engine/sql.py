@@ -125,9 +125,7 @@ def _rows(
     dropping = [column.name for column in schema if drops(column)]
     names = dict.fromkeys((*question.reads(), *dropping))
     alias = {name: f"c{i}" for i, name in enumerate(names)}
-    codes = ", ".join(
-        f"{code(schema[name], types[name], statement)} AS {alias[name]}" for name in names
-    )
+    codes = ", ".join(f"{code(schema[name], types[name], statement)} AS {alias[name]}" for name in names)
     tests = [f"{alias[name]} >= 0" for name in dropping]
     tests.append(f"({holds(question.where, alias)})")
     rows = f"(SELECT {codes} FROM {source} OFFSET 0) AS codes"
@@ -169,8 +167,7 @@ def _grid(column: Numeric, x: str, type_name: str) -> str:
     cell = f"floor(({away}) * {_double(column.per_unit)} + {_double(column.shift)})"
     outside = "" if column.clamp else f"WHEN {value} < {low} OR {value} > {high} THEN {DROP} "
     return (
-        f"CASE WHEN {missing} THEN {column.missing_code} {outside}"
-        f"ELSE LEAST({cell}, {column.cells - 1})::integer END"
+        f"CASE WHEN {missing} THEN {column.missing_code} {outside}ELSE LEAST({cell}, {column.cells - 1})::integer END"
     )
 
 

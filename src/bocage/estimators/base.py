@@ -142,9 +142,7 @@ class PrivateClassifier(ModelClassifier):
 
     if TYPE_CHECKING:  # each subclass has an own one, with the parameters of its learner
 
-        def __init__(
-            self, schema: SchemaLike = None, epsilon: Any = 1.0, **parameters: Any
-        ) -> None: ...
+        def __init__(self, schema: SchemaLike = None, epsilon: Any = 1.0, **parameters: Any) -> None: ...
 
     def __init_subclass__(cls, *, learner: type[Learner] | None = None, **keywords: Any) -> None:
         if learner is not None:

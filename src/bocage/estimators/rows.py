@@ -62,9 +62,7 @@ def columns(X: Any, schema: Schema) -> Columns:
         }
     absent = [name for name in wanted if name not in names]
     if absent:
-        raise EstimatorError(
-            f"X has no column {absent[0]!r}, which schema {schema.name!r} declares."
-        )
+        raise EstimatorError(f"X has no column {absent[0]!r}, which schema {schema.name!r} declares.")
     return {name: _of_frame(X[name]) for name in wanted}
 
 
@@ -74,14 +72,12 @@ def _of_frame(column: Any) -> Any:
 
 def _of_array(column: NDArray[Any], categorical: bool) -> Any:
     """A column of an array. In an array of floats the whole numbers of a categorical column are
-    floats too; they are meant as whole numbers."""
+    floats too; they are meant as whole numbers.
+    """
     if not categorical or column.dtype.kind != "f":
         return column
     different, codes = np.unique(column, return_inverse=True)
-    texts = [
-        None if np.isnan(x) else str(int(x)) if float(x).is_integer() else repr(float(x))
-        for x in different
-    ]
+    texts = [None if np.isnan(x) else str(int(x)) if float(x).is_integer() else repr(float(x)) for x in different]
     return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(texts, pa.string()))
 
 

@@ -57,9 +57,7 @@ class Grid:
         for epsilon in self.epsilons:
             Epsilon.of(epsilon)
         if not self.epsilons or not self.rows or min(self.rows) < 20 or self.repetitions < 1:
-            raise LearnerError(
-                "the map needs an epsilon, a number of rows (20 or more) and a repetition."
-            )
+            raise LearnerError("the map needs an epsilon, a number of rows (20 or more) and a repetition.")
 
 
 def candidates(schema: Schema, only: Sequence[str] | None = None) -> tuple[Candidate, ...]:
@@ -73,9 +71,7 @@ def candidates(schema: Schema, only: Sequence[str] | None = None) -> tuple[Candi
             continue
         takes_depth = "depth" in getattr(learner, "__dataclass_fields__", {})
         shapes = [(("depth", depth),) for depth in DEPTHS] if takes_depth else [()]
-        usable += [
-            candidate for shape in shapes if _can(candidate := Candidate(name, shape), schema)
-        ]
+        usable += [candidate for shape in shapes if _can(candidate := Candidate(name, shape), schema)]
     if not usable:
         raise LearnerError(f"no learner can learn from the schema of {schema.name!r}.")
     return tuple(usable)
@@ -134,9 +130,7 @@ def benchmark(
         done += len(results)
         show(done, len(tasks))
     found = [(task, store.found[task]) for task in tasks]
-    return Chart.of(
-        schema, [Point(*task[:4], value) for task, value in found], public=table is not None
-    )
+    return Chart.of(schema, [Point(*task[:4], value) for task, value in found], public=table is not None)
 
 
 Task = tuple[str, str, int, str, int]  # candidate, epsilon, rows, generator, repetition

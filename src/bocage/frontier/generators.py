@@ -39,9 +39,7 @@ class Rows:
             assert attribute is not None  # noqa: S101 - `generate` refuses a schema without a label
             if isinstance(attribute, Categorical):
                 places = pa.array(codes.astype(np.int32))
-                made[attribute.name] = pa.DictionaryArray.from_arrays(
-                    places, pa.array(attribute.values)
-                )
+                made[attribute.name] = pa.DictionaryArray.from_arrays(places, pa.array(attribute.values))
             else:
                 known, place = np.unique(codes, return_inverse=True)
                 values = np.array([float(attribute.value(int(code))) for code in known])
@@ -106,17 +104,12 @@ def groups(rng: np.random.Generator, schema: Schema) -> Callable[..., Rows]:
     """Correlated attributes: people of six hidden groups, each with its own habits and labels."""
     hidden = 6
     shares = rng.dirichlet(np.full(hidden, 2.0))
-    habits = [
-        rng.dirichlet(np.full(_cells(schema, i), 0.5), size=hidden)
-        for i in range(len(schema.attributes))
-    ]
+    habits = [rng.dirichlet(np.full(_cells(schema, i), 0.5), size=hidden) for i in range(len(schema.attributes))]
     tendency = rng.dirichlet(np.full(_labels(schema), 0.3), size=hidden)
 
     def draw(random: np.random.Generator, rows: int) -> Rows:
         who = random.choice(hidden, size=rows, p=shares)
-        columns = [
-            _refine(random, schema, i, _pick(random, habit[who])) for i, habit in enumerate(habits)
-        ]
+        columns = [_refine(random, schema, i, _pick(random, habit[who])) for i, habit in enumerate(habits)]
         return Rows(schema, np.stack(columns, axis=1), _pick(random, tendency[who]))
 
     return draw

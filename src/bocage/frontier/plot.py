@@ -34,13 +34,9 @@ def plot_chart(chart: Chart, path: Path, most: int = 8) -> None:
             )
             xs, ys, bars = zip(*line, strict=True)
             color, mark = _COLORS[at % len(_COLORS)], _MARKS[at % len(_MARKS)]
-            panel.errorbar(
-                xs, ys, bars, color=color, marker=mark, ms=5, lw=1.6, elinewidth=0.8, label=name
-            )
+            panel.errorbar(xs, ys, bars, color=color, marker=mark, ms=5, lw=1.6, elinewidth=0.8, label=name)
         best = sorted(
-            (Epsilon.of(p.epsilon).nano / 1e9, p.accuracy)
-            for p in chart.places
-            if p.rows == rows and p.on_frontier
+            (Epsilon.of(p.epsilon).nano / 1e9, p.accuracy) for p in chart.places if p.rows == rows and p.on_frontier
         )
         panel.plot(*zip(*best, strict=True), color="black", lw=5, alpha=0.15, zorder=0)
         panel.set_xscale("log")

@@ -50,9 +50,7 @@ class Learner(ABC):
         """What will be asked, or a clear refusal. Looks at nothing but its arguments."""
 
     @abstractmethod
-    def fit(
-        self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
-    ) -> Released:
+    def fit(self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet) -> Released:
         """Charge `epsilon` at once, ask as planned, return a frozen model."""
 
     def check(self, schema: Schema) -> tuple[str, ...]:
@@ -85,9 +83,7 @@ class Learner(ABC):
         """Whether no answer has a say in what is asked."""
         return False
 
-    def certificate(
-        self, cells: OpenCells, *, sound: bool = True, notes: tuple[str, ...] = ()
-    ) -> Certificate:
+    def certificate(self, cells: OpenCells, *, sound: bool = True, notes: tuple[str, ...] = ()) -> Certificate:
         """What was released out of a reservation so far, as the executor wrote it."""
         transcript = cells.transcript
         lines = transcript.lines()
@@ -121,9 +117,7 @@ def _beside_the_rows(fit: Callable[..., Any]) -> Callable[..., Any]:
     """A table may be elsewhere, behind a service: there the learner runs, and here the model is."""
 
     @wraps(fit)
-    def through(
-        self: Learner, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
-    ) -> Any:
+    def through(self: Learner, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet) -> Any:
         return table.learn(self, partial(fit, self), epsilon, progress)
 
     return through
@@ -139,9 +133,7 @@ def label_of(schema: Schema) -> Categorical:
     return schema.label
 
 
-def attributes_of(
-    schema: Schema, learner: str, chosen: Collection[str] | None, *, numeric: bool
-) -> tuple[str, ...]:
+def attributes_of(schema: Schema, learner: str, chosen: Collection[str] | None, *, numeric: bool) -> tuple[str, ...]:
     """The attributes that a tree may split by: those with two values or more."""
     known = [a.name for a in schema.attributes]
     if isinstance(chosen, str):
@@ -149,16 +141,11 @@ def attributes_of(
     for name in chosen or ():
         if name not in known:
             raise LearnerError(
-                f"table {schema.name!r} has no attribute {name!r}. It has "
-                f"{', '.join(map(repr, known)) or 'none'}."
+                f"table {schema.name!r} has no attribute {name!r}. It has {', '.join(map(repr, known)) or 'none'}."
             )
-    names = tuple(
-        a.name for a in schema.attributes if a.cells > 1 and (chosen is None or a.name in chosen)
-    )
+    names = tuple(a.name for a in schema.attributes if a.cells > 1 and (chosen is None or a.name in chosen))
     if not names:
-        raise LearnerError(
-            f"{learner} has no attribute of {schema.name!r} with two values or more to split by."
-        )
+        raise LearnerError(f"{learner} has no attribute of {schema.name!r} with two values or more to split by.")
     if not numeric:
         unfit = [name for name in names if not isinstance(schema[name], Categorical)]
         if unfit:

@@ -113,9 +113,7 @@ def count_spreads(
         share = min(max(due, LEAST), most)
         price = epsilon.split([share, WHOLE - share])[0]
         plain = laplace or turn > 0
-        routers = tuple(
-            cells_of(cells.schema, [(name, grid[1:-1])]) for name, grid in grids.items()
-        )
+        routers = tuple(cells_of(cells.schema, [(name, grid[1:-1])]) for name, grid in grids.items())
         query = (Ensemble if plain else ConsistentCounts)(routers, None, price)
         deviation = _deviation(query, cells)
         if rows < FEWEST * deviation:

@@ -43,17 +43,14 @@ def shape(
     affordable = min(signal / (0.75 * count * sqrt(labels)), rows)
     numbers = arities(schema, attributes)
     discrete = [isinstance(schema[name], Categorical) for name in attributes]
-    worth = [
-        n if categorical else NUMERIC for n, categorical in zip(numbers, discrete, strict=True)
-    ]
+    worth = [n if categorical else NUMERIC for n, categorical in zip(numbers, discrete, strict=True)]
     level = sum(map(log, worth)) / len(worth)
     height = min(floor(log(affordable) / level), HIGHEST) if affordable > 1 else 1
     if all(discrete):
         height = min(height, len(attributes))
     mean = sum(numbers) / len(numbers)
     while height > 1 and (
-        largest(schema, attributes, height) > room(labels, count)
-        or mean**height * labels * count > COMFORTABLE
+        largest(schema, attributes, height) > room(labels, count) or mean**height * labels * count > COMFORTABLE
     ):
         height -= 1
     return count, max(height, 1)

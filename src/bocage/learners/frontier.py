@@ -61,9 +61,7 @@ class OpenNode:
                 candidates += self._thresholds(schema, name, thresholds, cuts)
         return tuple(candidates)
 
-    def wide_candidates(
-        self, schema: Schema, thresholds: int, cuts: Mapping[str, Cuts]
-    ) -> tuple[Candidate, ...]:
+    def wide_candidates(self, schema: Schema, thresholds: int, cuts: Mapping[str, Cuts]) -> tuple[Candidate, ...]:
         """Every column that is left: all its values, or at most so many thresholds."""
         return tuple(
             candidate
@@ -75,9 +73,7 @@ class OpenNode:
             )
         )
 
-    def _thresholds(
-        self, schema: Schema, name: str, most: int, cuts: Mapping[str, Cuts]
-    ) -> Iterator[Candidate]:
+    def _thresholds(self, schema: Schema, name: str, most: int, cuts: Mapping[str, Cuts]) -> Iterator[Candidate]:
         """The splits by a numeric column; none where no given cut is inside."""
         low, high = self._live(schema, name)
         if name not in cuts:
@@ -161,11 +157,7 @@ class Frontier:
 
     def grow(self, tree: TreeBuilder, splits: Sequence[Split]) -> Frontier:
         """Split every open node; the children are the next level."""
-        below = [
-            child
-            for node, split in zip(self.open, splits, strict=True)
-            for child in node.grow(tree, split)
-        ]
+        below = [child for node, split in zip(self.open, splits, strict=True) for child in node.grow(tree, split)]
         return Frontier(self.cells.split(splits), tuple(below))
 
     def record_totals(self, tree: TreeBuilder, totals: IntArray) -> None:

@@ -36,9 +36,7 @@ class Counted:
     totals: list[tuple[Floats, float]]
 
 
-def count_tables(
-    cells: OpenCells, columns: Sequence[Sequence[tuple[str, Cuts]]], epsilon: Epsilon
-) -> Counted:
+def count_tables(cells: OpenCells, columns: Sequence[Sequence[tuple[str, Cuts]]], epsilon: Epsilon) -> Counted:
     """Count columns, each cut into cells, by label, alone or several together.
 
     Large tables have Laplace noise, and a share of epsilon of their own.

@@ -25,9 +25,9 @@ class Step:
 class Plan:
     """The questions along the longest path of a tree; their shares add up to the budget exactly.
 
-    It is a preview: what will be asked, at most. What was asked stands in the certificate of the model,
-    which the executor writes. A path that ends early gives what it has left to the counts of its leaf, so that every path
-    spends the whole budget; in the variants named ``printed`` it stays unspent, as in the papers.
+    It is a preview: what will be asked, at most. What was asked stands in the certificate of the model, which the
+    executor writes. A path that ends early gives what it has left to the counts of its leaf, so that every path spends
+    the whole budget; in the variants named ``printed`` it stays unspent, as in the papers.
     """
 
     learner: str
@@ -48,10 +48,7 @@ class Plan:
         return canonical_text(facts)
 
     def lines(self) -> tuple[PlanLine, ...]:
-        return tuple(
-            PlanLine(s.level, s.question, s.mechanism, str(s.epsilon), s.queries)
-            for s in self.steps
-        )
+        return tuple(PlanLine(s.level, s.question, s.mechanism, str(s.epsilon), s.queries) for s in self.steps)
 
     def __rich__(self) -> Any:
         from rich.table import Table  # noqa: PLC0415 - rich loads only when drawing
@@ -62,9 +59,7 @@ class Plan:
         for step in self.steps:
             share = 100 * step.epsilon.nano / self.budget.nano
             asked = step.question + (f" × {step.queries}" if step.queries > 1 else "")
-            table.add_row(
-                str(step.level), asked, step.mechanism, str(step.epsilon), f"{share:.1f} %"
-            )
+            table.add_row(str(step.level), asked, step.mechanism, str(step.epsilon), f"{share:.1f} %")
         table.add_row("", "total along a path", "", str(self.budget), "100 %", style="bold")
         return table
 

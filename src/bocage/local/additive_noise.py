@@ -98,10 +98,7 @@ class Uniform(Additive):
         if isinstance(self.alpha, bool) or not isinstance(self.alpha, int):
             raise SurveyError("the alpha of uniform noise is a whole number of grid steps.")
         if not 1 <= self.alpha <= MOST_STEPS:
-            raise SurveyError(
-                f"the alpha of uniform noise must be 1 to {MOST_STEPS} grid steps, not "
-                f"{self.alpha:.6g}."
-            )
+            raise SurveyError(f"the alpha of uniform noise must be 1 to {MOST_STEPS} grid steps, not {self.alpha:.6g}.")
 
     @classmethod
     def of_privacy(cls, attribute: Attribute, percent: float, confidence: float = 0.95) -> Self:
@@ -180,9 +177,7 @@ class Gaussian(Additive):
             f"{figure(float(self.sigma) * float(column.width))} is added. "
             f"{interval_words(widths, percent)} {approximate_words(approximate)}"
         )
-        return Privacy(
-            column.name, self.kind, widths, percent, None, words, approximate=approximate
-        )
+        return Privacy(column.name, self.kind, widths, percent, None, words, approximate=approximate)
 
 
 @dataclass(frozen=True)
@@ -242,16 +237,11 @@ def decimal_of(value: Any, name: str, kind: str) -> Decimal:
     """A positive number with at most nine decimals."""
     text = str(value)
     try:
-        number = (
-            Decimal(text) if len(text) <= 40 and not isinstance(value, bool) else Decimal("nan")
-        )
+        number = Decimal(text) if len(text) <= 40 and not isinstance(value, bool) else Decimal("nan")
     except ArithmeticError:
         number = Decimal("nan")
     if not number.is_finite() or not 0 < number <= 10**9 or number % _UNIT:
-        raise SurveyError(
-            f"the {name} of {kind} noise is a number above 0 with at most nine decimals, not "
-            f"{text:.40}."
-        )
+        raise SurveyError(f"the {name} of {kind} noise is a number above 0 with at most nine decimals, not {text:.40}.")
     return Decimal(f"{number.normalize():f}")
 
 

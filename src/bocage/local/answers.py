@@ -83,9 +83,7 @@ class Answers:
                 continue
             interval = np.arange(sent.start, sent.stop) * intervals // attribute.cells
             self.codes[:, column] = interval[answers - sent.start] - interval[0]
-            self.edges[column] = starts(
-                np.arange(interval[0], interval[-1] + 2), attribute.cells, intervals
-            )
+            self.edges[column] = starts(np.arange(interval[0], interval[-1] + 2), attribute.cells, intervals)
 
     def take_reconstructed(self, rows: Rows, columns: Sequence[int], *, by_class: bool) -> None:
         """Reconstruct some columns from some rows, and give these rows their intervals."""

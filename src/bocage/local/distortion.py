@@ -60,9 +60,7 @@ class Distortion(ABC):
         code is taken to be uniform within its interval.
         """
         true = edges_within(inputs, range(attribute.cells), "true")
-        return self.kernel_between(
-            attribute, true, edges_within(outputs, self.outputs(attribute), "sent")
-        )
+        return self.kernel_between(attribute, true, edges_within(outputs, self.outputs(attribute), "sent"))
 
     def kernel_between(self, attribute: Attribute, true: Edges, sent: Edges) -> Kernel:
         """The kernel between edges that were checked. This one is for a distortion without chance."""
@@ -88,9 +86,7 @@ class Distortion(ABC):
     def _names(cls) -> list[str]:
         return [field.name for field in fields(cls)]  # type: ignore[arg-type] # each is a dataclass
 
-    def distort(
-        self, attribute: Attribute, codes: IntArray, random: Randomness | None = None
-    ) -> IntArray:
+    def distort(self, attribute: Attribute, codes: IntArray, random: Randomness | None = None) -> IntArray:
         """Distort true codes, each with noise of its own.
 
         The randomness is the operating system's; only tests and experiments give another.
@@ -168,9 +164,7 @@ def needed(parameters: dict[str, Any], kind: str, *names: str) -> None:
     for name in parameters:
         if name not in names:
             listed = ", ".join(map(repr, names)) or "none"
-            raise SurveyError(
-                f"the distortion {kind!r} has no parameter {name!r:.60}; it has {listed}."
-            )
+            raise SurveyError(f"the distortion {kind!r} has no parameter {name!r:.60}; it has {listed}.")
 
 
 def span(attribute: Numeric) -> float:

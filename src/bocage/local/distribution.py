@@ -63,9 +63,7 @@ class Distribution:
         if self.attribute.step is not None:
             first, last = (number(self.attribute.edge(int(code))) for code in (low, high - 1))
             return first if first == last else f"{first} to {last}"
-        return (
-            f"[{number(self.attribute.edge(int(low)))}, {number(self.attribute.edge(int(high)))})"
-        )
+        return f"[{number(self.attribute.edge(int(low)))}, {number(self.attribute.edge(int(high)))})"
 
     def middles(self) -> Floats:
         """The middle of every interval of a numeric attribute."""
@@ -146,6 +144,4 @@ def _distribution(  # noqa: PLR0917 - one call, above
         codes = ((bounds[:-1] + bounds[1:] - 1) // 2)[codes]
     sent = np.histogram(codes[(codes >= 0) & (codes < attribute.cells)], parts.edges)[0]
     share = sent / max(len(codes), 1)
-    return Distribution(
-        attribute, label, parts.edges, share, result.shares[0], len(codes), int(result.steps[0])
-    )
+    return Distribution(attribute, label, parts.edges, share, result.shares[0], len(codes), int(result.steps[0]))

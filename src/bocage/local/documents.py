@@ -36,9 +36,7 @@ def write(path: Path, document: Any, what: str, *, private: bool = False) -> Non
     _FILES.write(path, text.encode("ascii"), what=what, mode=mode)
 
 
-def parse(
-    content: bytes, form: str, version: int, keys: set[str], limits: Limits = reading.USUAL
-) -> dict[str, Any]:
+def parse(content: bytes, form: str, version: int, keys: set[str], limits: Limits = reading.USUAL) -> dict[str, Any]:
     """An object in JSON with exactly these keys, of this format and version."""
     try:
         document = reading.parse(content, limits)
@@ -54,9 +52,7 @@ def checked(document: Any, form: str, version: int, keys: set[str]) -> dict[str,
         raise SurveyError(f'it is no file of the format "{form}".')
     given = document.get("version")
     if given != version or isinstance(given, bool):
-        raise SurveyError(
-            f"it has format version {short(given)}; this program reads version {version}."
-        )
+        raise SurveyError(f"it has format version {short(given)}; this program reads version {version}.")
     for key in sorted(keys - set(document)):
         raise SurveyError(f'"{key}" is missing.')
     for key in document:

@@ -128,9 +128,7 @@ class Kept:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 yield
         except OSError as error:
-            raise SurveyError(
-                f"the file of answers {self.path} cannot be used: {error.strerror}."
-            ) from None
+            raise SurveyError(f"the file of answers {self.path} cannot be used: {error.strerror}.") from None
 
 
 def _records(survey: Survey, rows: list[list[int]]) -> Records:
@@ -142,9 +140,7 @@ def _records(survey: Survey, rows: list[list[int]]) -> Records:
 
 
 def _check(surveys: Any) -> None:
-    if not isinstance(surveys, dict) or not all(
-        isinstance(kept, dict) for kept in surveys.values()
-    ):
+    if not isinstance(surveys, dict) or not all(isinstance(kept, dict) for kept in surveys.values()):
         raise SurveyError('"surveys" is an object of objects.')
     for kept in surveys.values():
         for row in kept.values():

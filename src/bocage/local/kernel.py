@@ -26,9 +26,7 @@ def edges_within(edges: ArrayLike | None, codes: range, what: str) -> Edges:
     if array.ndim != 1 or len(array) < 2 or not np.issubdtype(array.dtype, np.integer):
         raise SurveyError(f"the edges of {what} codes are at least two whole numbers.")
     if (np.diff(array) <= 0).any() or array[0] < codes.start or array[-1] > codes.stop:
-        raise SurveyError(
-            f"the edges of {what} codes must grow and lie within {codes.start} .. {codes.stop}."
-        )
+        raise SurveyError(f"the edges of {what} codes must grow and lie within {codes.start} .. {codes.stop}.")
     return array.astype(np.int64)
 
 

@@ -74,9 +74,7 @@ class SurveyTree(TreeParameters):
         survey = records.survey
         label = survey.schema.label
         if label is None:
-            raise LearnerError(
-                f"survey {survey.schema.name!r} asks for no label, so nothing can be predicted."
-            )
+            raise LearnerError(f"survey {survey.schema.name!r} asks for no label, so nothing can be predicted.")
         chosen = self._chosen(survey)
         self._check(survey, chosen, len(records))
         matrix = np.empty((len(records), len(chosen)), np.int32)
@@ -153,9 +151,7 @@ def _promises(survey: Survey) -> tuple[Privacy, ...]:
     return tuple(survey.privacy())
 
 
-def _true_counts(
-    survey: Survey, label: Categorical, counts: list[NDArray[np.int64]]
-) -> list[NDArray[np.int64]]:
+def _true_counts(survey: Survey, label: Categorical, counts: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
     """Counts of true labels, estimated where people did not send their label as it is."""
     distortion = survey.distortions[label.name]
     if isinstance(distortion, Clear):

@@ -63,18 +63,12 @@ def of_record(name: str, answers: Iterable[Privacy]) -> Privacy:
     losses = [answer.loss for answer in answers if answer.loss is not None]
     if bare:
         epsilon, loss = None, None
-        words = (
-            "The record as a whole: no local differential privacy, because there is none for "
-            f"{', '.join(bare)}."
-        )
+        words = f"The record as a whole: no local differential privacy, because there is none for {', '.join(bare)}."
         if amounts:
             words += f" The other answers together: epsilon = {Epsilon.total(amounts)}."
     else:
         epsilon, loss = Epsilon.total(amounts), sum(losses, Decimal(0))
-        words = (
-            f"The record as a whole: epsilon = {epsilon} of local differential privacy, the sum "
-            "over its answers."
-        )
+        words = f"The record as a whole: epsilon = {epsilon} of local differential privacy, the sum over its answers."
     return Privacy(name, "record", None, None, epsilon, words, loss)
 
 
@@ -96,8 +90,7 @@ def approximate_words(approximate: Decimal | None) -> str:
     if approximate is None:
         return "No local differential privacy."
     return (
-        "No pure local differential privacy; "
-        f"epsilon = {figure(float(approximate))} except with probability {DELTA}."
+        f"No pure local differential privacy; epsilon = {figure(float(approximate))} except with probability {DELTA}."
     )
 
 

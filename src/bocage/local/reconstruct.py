@@ -45,9 +45,7 @@ class Reconstruction:
     steps: NDArray[np.int64]
 
 
-def reconstruct(
-    counts: NDArray[np.int64] | Floats, kernel: Floats, stop: Stop = "chi_square"
-) -> Reconstruction:
+def reconstruct(counts: NDArray[np.int64] | Floats, kernel: Floats, stop: Stop = "chi_square") -> Reconstruction:
     """Estimate how values are distributed, from counts of answers.
 
     Parameters
@@ -70,9 +68,7 @@ def reconstruct(
         raise LearnerError(f'stop is "chi_square" or "convergence", not {stop!r}.')
     table = np.atleast_2d(np.asarray(counts, np.float64))
     if table.ndim != 2 or kernel.ndim != 2 or table.shape[1] != kernel.shape[1]:
-        raise LearnerError(
-            f"counts of {table.shape[-1]} intervals do not fit a kernel for {kernel.shape[-1]}."
-        )
+        raise LearnerError(f"counts of {table.shape[-1]} intervals do not fit a kernel for {kernel.shape[-1]}.")
     sent = table.any(axis=0) & kernel.any(axis=0)  # others say nothing
     matrix, table = np.ascontiguousarray(kernel[:, sent]), table[:, sent]
     totals = table.sum(axis=1)
@@ -86,17 +82,15 @@ def reconstruct(
         new = _step(old, table[open_], totals[open_], matrix)
         shares[open_] = new
         steps[open_] += 1
-        if stop == "chi_square":
-            change = totals[open_] * _chi_square(new, old)
-        else:
-            change = np.abs(new - old).sum(axis=1) / 2
+        change = totals[open_] * _chi_square(new, old) if stop == "chi_square" else np.abs(new - old).sum(axis=1) / 2
         open_ = open_[(change >= limit) & (steps[open_] < MOST_STEPS[stop])]
     return Reconstruction(shares, steps)
 
 
 def threshold(freedom: int) -> float:
     """The 95 % point of χ², by Wilson & Hilferty (1931): 2 % off for 1 degree of freedom, less than
-    0.1 % for 9 and more."""
+    0.1 % for 9 and more.
+    """
     spread = 2 / (9 * freedom)
     return float(freedom * (1 - spread + NORMAL_95 * spread**0.5) ** 3)
 

@@ -82,9 +82,7 @@ class Records:
             codes = self.codes[attribute.name]
             texts = distortion.texts(attribute)
             if texts is not None:
-                columns[attribute.name] = pa.array(
-                    np.asarray(texts, dtype=object)[codes], pa.string()
-                )
+                columns[attribute.name] = pa.array(np.asarray(texts, dtype=object)[codes], pa.string())
             else:
                 columns[attribute.name] = pa.array(_numbers(attribute, codes))
         mark = pa.DictionaryArray.from_arrays(
@@ -129,10 +127,7 @@ class Records:
 
 def true_codes(survey: Survey, rows: Any) -> dict[str, IntArray]:
     """The codes of true answers. What the survey does not ask for is refused, not clamped."""
-    return {
-        attribute.name: _true(attribute, _column(rows, attribute.name))
-        for attribute in survey.schema
-    }
+    return {attribute.name: _true(attribute, _column(rows, attribute.name)) for attribute in survey.schema}
 
 
 def _true(attribute: Attribute, array: pa.Array) -> IntArray:
@@ -189,9 +184,7 @@ def _column(rows: Any, name: str) -> pa.Array:
     try:
         return column_of(rows, name)
     except ModelError:
-        raise SurveyError(
-            f"the table must have the column {name!r}, once, and of one type."
-        ) from None
+        raise SurveyError(f"the table must have the column {name!r}, once, and of one type.") from None
 
 
 def _refuse_others(survey: Survey, marks: Iterable[Any]) -> None:

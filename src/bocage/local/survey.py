@@ -68,8 +68,7 @@ class Survey:
         for attribute in self.schema:
             if attribute.name not in given:
                 raise SurveyError(
-                    f"{attribute.name!r} has no distortion. Say how its answer is sent; clear "
-                    "sends it as it is."
+                    f"{attribute.name!r} has no distortion. Say how its answer is sent; clear sends it as it is."
                 )
             given[attribute.name].check(attribute)
         for name in given:
@@ -90,9 +89,7 @@ class Survey:
         """SHA-256 of the whole survey. Every record carries it."""
         return documents.digest(self._content())
 
-    def distort(
-        self, codes: Mapping[str, IntArray], random: Randomness | None = None
-    ) -> dict[str, IntArray]:
+    def distort(self, codes: Mapping[str, IntArray], random: Randomness | None = None) -> dict[str, IntArray]:
         """Distort true codes of every column, each with noise of its own.
 
         Record after record and column after column, 16 random bytes for each answer that chance
@@ -101,9 +98,7 @@ class Survey:
         absent = [name for name in self.distortions if name not in codes]
         if absent:
             raise SurveyError(f"there is no answer for {absent[0]!r}.")
-        true = {
-            attribute.name: checked(attribute, codes[attribute.name]) for attribute in self.schema
-        }
+        true = {attribute.name: checked(attribute, codes[attribute.name]) for attribute in self.schema}
         sizes = {len(array) for array in true.values()}
         if len(sizes) > 1:
             raise SurveyError("the columns differ in length.")
@@ -115,9 +110,7 @@ class Survey:
         drawn = draw_local(list(tables.values()), sizes.pop(), random or system_randomness())
         noise = dict(zip(tables, drawn.T, strict=True))
         return {
-            attribute.name: distortion.apply(
-                attribute, true[attribute.name], noise.get(attribute.name)
-            )
+            attribute.name: distortion.apply(attribute, true[attribute.name], noise.get(attribute.name))
             for attribute, distortion in self
         }
 
@@ -154,9 +147,7 @@ class Survey:
             schema = Schema.from_dict(document["schema"])
         except SchemaError as error:
             raise SurveyError(f"the schema in it: {error}") from None
-        survey = cls(
-            schema, _distortions(document["distortions"]), document["title"], document["edition"]
-        )
+        survey = cls(schema, _distortions(document["distortions"]), document["title"], document["edition"])
         written = survey.to_dict()
         for key, value in written.items():
             # Other programs hash the file as it stands, so there is one way to write a survey.
@@ -194,8 +185,7 @@ def _distortions(entries: Any) -> dict[str, Distortion]:
             raise SurveyError(f"there are two distortions for {short(name)}.")
         if not isinstance(kind, str) or kind not in DISTORTIONS:
             raise SurveyError(
-                f"{short(name)}: there is no distortion {short(kind)}. There are "
-                f"{', '.join(DISTORTIONS)}."
+                f"{short(name)}: there is no distortion {short(kind)}. There are {', '.join(DISTORTIONS)}."
             )
         parameters = {key: value for key, value in entry.items() if key not in ("name", "kind")}
         try:

@@ -25,9 +25,7 @@ def compiled(function: Function) -> Function:
 
 
 @compiled
-def count_answers(
-    answers: Any, column: Any, groups: Any, rows: Any, lowest: Any, table: Any
-) -> None:
+def count_answers(answers: Any, column: Any, groups: Any, rows: Any, lowest: Any, table: Any) -> None:
     """Count the answers of some rows by group."""
     for i in range(len(rows)):
         row = rows[i]
@@ -80,9 +78,7 @@ def _stride(size: Any) -> Any:
 
 
 @compiled
-def count_codes(
-    codes: Any, labels: Any, rows: Any, low: Any, high: Any, offset: Any, table: Any
-) -> None:
+def count_codes(codes: Any, labels: Any, rows: Any, low: Any, high: Any, offset: Any, table: Any) -> None:
     """Class counts of every code of every column: line ``offset[column] + code`` of the table."""
     table[:] = 0
     for i in range(low, high):
@@ -154,9 +150,7 @@ def _best_cut(table: Any, start: Any, stop: Any, totals: Any, sums: Any) -> Any:
 
 
 @compiled
-def part(
-    codes: Any, rows: Any, low: Any, high: Any, column: Any, cut: Any, ends: Any, spare: Any
-) -> None:
+def part(codes: Any, rows: Any, low: Any, high: Any, column: Any, cut: Any, ends: Any, spare: Any) -> None:
     """Sort a stretch of rows by child, in their order; `ends` gets where each child ends."""
     ends[:] = 0
     for i in range(low, high):

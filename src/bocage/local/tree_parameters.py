@@ -30,9 +30,7 @@ class TreeParameters:
 
     def __post_init__(self) -> None:
         if self.algorithm not in ALGORITHMS:
-            raise LearnerError(
-                f"there is no algorithm {self.algorithm!r:.40}; there are {', '.join(ALGORITHMS)}."
-            )
+            raise LearnerError(f"there is no algorithm {self.algorithm!r:.40}; there are {', '.join(ALGORITHMS)}.")
         if self.stop not in MOST_STEPS:
             raise LearnerError(f'stop is "chi_square" or "convergence", not {self.stop!r:.40}.')
         limits = {

@@ -84,9 +84,7 @@ class GrowingTree:
         self.counts.append(counts)
         return len(self.column) - 1
 
-    def split(
-        self, node: int, column: int, threshold: int | None, bits: float, parts: NDArray[np.int64]
-    ) -> range:
+    def split(self, node: int, column: int, threshold: int | None, bits: float, parts: NDArray[np.int64]) -> range:
         """Split a leaf; `parts` are the counts of its children."""
         first = len(self.column)
         self.column[node], self.threshold[node] = column, threshold
@@ -222,10 +220,7 @@ def floor_bits(edges: Sequence[Edges], answers: Answers) -> float:
     A split adds two nodes at least and the name of a test, and its leaves have one record at least.
     (Rastogi & Shim 1998 stop growing in the same way; the pruned tree stays the same.)
     """
-    cheapest = min(
-        _bits(edges, column, -1 if multiway else 1)
-        for column, multiway in enumerate(answers.multiway)
-    )
+    cheapest = min(_bits(edges, column, -1 if multiway else 1) for column, multiway in enumerate(answers.multiway))
     least = mdl.leaf_bits(np.eye(1, answers.classes))[0]
     return float(cheapest + 2 * (1 + least))
 

@@ -58,9 +58,7 @@ class ConsistentDraw(BodyDraw):
     def __init__(self, body: ConsistentTables, source: Randomness) -> None:
         self._body = body
         self._signs = [positives(body.sizes, source) for _ in range(body.columns)]
-        self._orders = [
-            [permutation(size, source) for size in body.sizes] for _ in range(body.columns)
-        ]
+        self._orders = [[permutation(size, source) for size in body.sizes] for _ in range(body.columns)]
         free = sum(size - 1 for size in body.sizes)
         each = (free + 2) + (free + 2 * len(body.sizes))
         self.count = body.dimension + 1 + body.columns * each
@@ -148,7 +146,4 @@ def totals(sizes: tuple[int, ...]) -> Weights:
     """P! N! times the weight of P positive cells in all tables."""
     ways = products(sizes)[0]
     factorials = list(accumulate(range(1, len(ways)), lambda a, b: a * b, initial=1))
-    return tuple(
-        way * up * down
-        for way, up, down in zip(ways, factorials, reversed(factorials), strict=True)
-    )
+    return tuple(way * up * down for way, up, down in zip(ways, factorials, reversed(factorials), strict=True))

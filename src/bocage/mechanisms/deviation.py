@@ -63,8 +63,7 @@ def _agreed_square(sizes: tuple[int, ...], size: int) -> Fraction:
     order = (free + 2) * (free + 3)
     if size == 1:
         sums = [
-            (p + 1) * (p + 2) + (free - p + 1) * (free - p + 2) - 2 * (p + 1) * (free - p + 1)
-            for p in range(free + 1)
+            (p + 1) * (p + 2) + (free - p + 1) * (free - p + 2) - 2 * (p + 1) * (free - p + 1) for p in range(free + 1)
         ]
         return Fraction(sum(w * s for w, s in zip(whole, sums, strict=True)), sum(whole) * order)
     others = list(sizes)
@@ -75,10 +74,7 @@ def _agreed_square(sizes: tuple[int, ...], size: int) -> Fraction:
         for positive, above in ((j, True), (size - 1 - j, False)):
             sides = ((j + rest, free - j - rest) for rest in range(len(after)))
             mean = sum(
-                ways
-                * factorials[p]
-                * factorials[n]
-                * ((p + 1) * (p + 2) if above else (n + 1) * (n + 2))
+                ways * factorials[p] * factorials[n] * ((p + 1) * (p + 2) if above else (n + 1) * (n + 2))
                 for ways, (p, n) in zip(after, sides, strict=True)
             )
             cells += Fraction(2 * positive * square * mean, (positive + 1) * (positive + 2))

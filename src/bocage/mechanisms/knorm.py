@@ -128,9 +128,7 @@ class _TablesDraw(BodyDraw):
         self._radius = sum(dimensions) + 1
         self.count = self._radius + sum(d + 1 for d in dimensions)
         # A single number has a sign where a table has an order.
-        self._orders = [
-            permutation(max(size, 2), source) for size in body.sizes for _ in range(body.columns)
-        ]
+        self._orders = [permutation(max(size, 2), source) for size in body.sizes for _ in range(body.columns)]
 
     def bounds(self, digits: list[int]) -> list[Bounds]:
         low = sum(digits[: self._radius]) * self._rate.denominator
@@ -157,17 +155,12 @@ def _point(
         value = share((digits[0], digits[0] + 1), low, high, radius, divisor)
         return ([value[0]], [value[1]]) if order[0] else ([-value[1]], [-value[0]])
     gaps = [
-        share((digits[j - 1], digits[j - 1] + 1), low, high, radius, divisor * min(j, size - j))
-        for j in range(1, size)
+        share((digits[j - 1], digits[j - 1] + 1), low, high, radius, divisor * min(j, size - j)) for j in range(1, size)
     ]
     # The i-th value counts gap j with j/c if it lies above it, else with -(c-j)/c.
-    below = [
-        list(accumulate((j * gap[end] for j, gap in enumerate(gaps, 1)), initial=0))
-        for end in (0, 1)
-    ]
+    below = [list(accumulate((j * gap[end] for j, gap in enumerate(gaps, 1)), initial=0)) for end in (0, 1)]
     above = [
-        list(accumulate((j * gap[end] for j, gap in enumerate(reversed(gaps), 1)), initial=0))[::-1]
-        for end in (0, 1)
+        list(accumulate((j * gap[end] for j, gap in enumerate(reversed(gaps), 1)), initial=0))[::-1] for end in (0, 1)
     ]
     lows, highs = [0] * size, [0] * size
     for i, cell in enumerate(order):
@@ -201,9 +194,7 @@ class _RootsDraw(BodyDraw):
             for sign, members, part in ((1, order[:m], parts[:m]), (-1, order[m:], parts[m:])):
                 total = sum(part)
                 for label, digit in zip(members, part, strict=True):
-                    value = share(
-                        (digit, digit + 1), total, total + len(part), radius, rate.numerator
-                    )
+                    value = share((digit, digit + 1), total, total + len(part), radius, rate.numerator)
                     ends[0][label], ends[1][label] = value if sign > 0 else (-value[1], -value[0])
             lows.append(ends[0])
             highs.append(ends[1])

@@ -93,9 +93,7 @@ def gaussian_table(sigma: Fraction, reach: int) -> LocalTable:
     """
     _check_steps(reach)
     if not 0 < sigma <= MOST_STEPS // 8:
-        raise NoiseError(
-            f"sigma must be greater than 0 and at most {MOST_STEPS // 8} grid steps, not {sigma}."
-        )
+        raise NoiseError(f"sigma must be greater than 0 and at most {MOST_STEPS // 8} grid steps, not {sigma}.")
     rate = Fraction(sigma.denominator**2, sigma.numerator**2)
     ratio = exp_bounds(rate * Fraction(1, 2), WEIGHT_BITS)[0]  # of weight k + 1 to weight k
     shrink = exp_bounds(rate, WEIGHT_BITS)[0]  # of this ratio to the one before
@@ -171,6 +169,5 @@ def _check_epsilon(epsilon: Fraction) -> None:
 def _check_steps(steps: int) -> None:
     if not 1 <= steps <= MOST_STEPS:
         raise NoiseError(
-            f"noise must reach 1 to {MOST_STEPS} grid steps, not {steps}. Choose a coarser grid, or "
-            "less noise."
+            f"noise must reach 1 to {MOST_STEPS} grid steps, not {steps}. Choose a coarser grid, or less noise."
         )

@@ -52,10 +52,7 @@ def permute_and_flip_probabilities(contest: Contest) -> list[Decimal]:
             for j, p in enumerate(heads):
                 if j != i:
                     tails = [(1 - p) * before for before in others] + [Decimal(0)]
-                    others = [
-                        stay + p * step
-                        for stay, step in zip(tails, [Decimal(0), *others], strict=True)
-                    ]
+                    others = [stay + p * step for stay, step in zip(tails, [Decimal(0), *others], strict=True)]
             share = sum((p / (h + 1) for h, p in enumerate(others)), Decimal(0))
             probabilities.append(own * share)
         return probabilities
@@ -87,8 +84,7 @@ def _heads(contest: Contest, weights: list[int]) -> list[Decimal]:
     scores = contest.scores.tolist()
     best = max(s for s, n in zip(scores, weights, strict=True) if n)
     return [
-        (-_decimal(contest.rate * (best - s))).exp() if n else Decimal(0)
-        for s, n in zip(scores, weights, strict=True)
+        (-_decimal(contest.rate * (best - s))).exp() if n else Decimal(0) for s, n in zip(scores, weights, strict=True)
     ]
 
 

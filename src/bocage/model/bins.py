@@ -31,8 +31,6 @@ def lookup(
 ) -> list[NDArray[np.int64]]:
     """For each column the cell of each code."""
     return [
-        np.searchsorted(
-            starts_of(schema[name], size, begins), np.arange(schema[name].cells), "right"
-        )
+        np.searchsorted(starts_of(schema[name], size, begins), np.arange(schema[name].cells), "right")
         for name, size, begins in zip(columns, cells, cuts or ((),) * len(columns), strict=True)
     ]

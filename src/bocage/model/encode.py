@@ -124,9 +124,7 @@ def _grid(column: Numeric, array: pa.Array) -> Ints:
 
     kind = array.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        raise ModelError(
-            f"column {column.name!r} is numeric, but {kind} was given. Convert it to numbers."
-        )
+        raise ModelError(f"column {column.name!r} is numeric, but {kind} was given. Convert it to numbers.")
     if pa.types.is_decimal(kind):
         array = array.cast(pa.string())  # digits become a double with one rounding
     numbers = array.cast(pa.float64(), safe=False).fill_null(float("nan"))

@@ -81,9 +81,7 @@ class Rules:
     def sorted(self, by: Order, *, descending: bool | None = None) -> Rules:
         """In another order; numbers from high to low unless told otherwise, unknown ones last."""
         if by not in ("confidence", "support", "depth", "label", "text"):
-            raise ModelError(
-                f"rules are sorted by confidence, support, depth, label or text: {by!r}."
-            )
+            raise ModelError(f"rules are sorted by confidence, support, depth, label or text: {by!r}.")
         down = by in ("confidence", "support") if descending is None else descending
         counted = [rule for rule in self if getattr(rule, by) is not None]
         uncounted = [rule for rule in self if getattr(rule, by) is None]

@@ -12,9 +12,7 @@ from bocage.model import Batch, Certificate, PlanLine
 from bocage.parties.plan import PartyPlan, Share
 
 
-def certificate_of(
-    plan: PartyPlan, parties: Mapping[str, int | None], *, trusted: bool
-) -> Certificate:
+def certificate_of(plan: PartyPlan, parties: Mapping[str, int | None], *, trusted: bool) -> Certificate:
     """The price and who paid it: `parties` with the numbers of their ledger entries."""
     question = "leaf counts of all trees"
     if plan.vertical:
@@ -26,16 +24,12 @@ def certificate_of(
         (share,) = plan.shares
         lines = [_line(question, share)]
         deviation = sqrt(2) * float(plan.scale(share))
-        batches = tuple(
-            Batch(party, str(share.epsilon), deviation, entry) for party, entry in parties.items()
-        )
+        batches = tuple(Batch(party, str(share.epsilon), deviation, entry) for party, entry in parties.items())
         notes = [*_about_rows(plan, len(parties))]
     listed = (
         "compared with a list of trusted ones"
         if trusted
-        else (
-            "not compared with a list of trusted ones, so that anybody can have made a contribution"
-        )
+        else ("not compared with a list of trusted ones, so that anybody can have made a contribution")
     )
     notes.append(f"The keys of the contributors were {listed}.")
     return Certificate(
@@ -72,9 +66,7 @@ def _about_rows(plan: PartyPlan, contributions: int) -> Iterator[str]:
     )
 
 
-def _about_columns(
-    plan: PartyPlan, shares: list[Share], parties: Mapping[str, int | None]
-) -> Iterator[str]:
+def _about_columns(plan: PartyPlan, shares: list[Share], parties: Mapping[str, int | None]) -> Iterator[str]:
     total = Epsilon.total([share.epsilon for share in shares])
     yield (
         "The owners hold columns of the same persons. A person is in every table, so that the prices "

@@ -81,10 +81,7 @@ def _checked(plan: PartyPlan, share: Share, table: PrivateTable) -> Ensemble:
             "the schema that the plan has for this party."
         )
     if table.adjacency is not plan.adjacency:
-        raise PartyError(
-            f"the plan is for the adjacency {plan.adjacency}, the table is open for "
-            f"{table.adjacency}."
-        )
+        raise PartyError(f"the plan is for the adjacency {plan.adjacency}, the table is open for {table.adjacency}.")
     cells = tuple(tree.cells(schema) for tree in share.trees)
     query = Ensemble(cells, label_of(schema).name, share.epsilon)
     query.check(Terms(schema, plan.adjacency), WHOLE)

@@ -153,11 +153,7 @@ class Contribution:
 
             return parquet.from_parquet(content, expected)
         parts = counts.split(content)
-        document = (
-            documents.parse(content)
-            if parts is None
-            else documents.parse(parts[0], documents.HEADER)
-        )
+        document = documents.parse(content) if parts is None else documents.parse(parts[0], documents.HEADER)
         documents.head(document, FORMAT, VERSION)
         with documents.about("the contribution is refused"):
             if parts is None:

@@ -42,9 +42,7 @@ def head(document: dict[str, Any], form: str, version: int) -> None:
         raise PartyError(f'this is no "{form}" file.')
     given = document.get("version")
     if given != version or isinstance(given, bool):
-        raise PartyError(
-            f"this file has format version {given!r:.40}; this program reads version {version}."
-        )
+        raise PartyError(f"this file has format version {given!r:.40}; this program reads version {version}.")
 
 
 def write(path: Path, content: bytes, *, mode: int | None = None, replace: bool = True) -> None:

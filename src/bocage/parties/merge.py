@@ -120,9 +120,7 @@ class _Merged:
         for what, value in (("party", new.party), ("key", new.key), ("nonce", new.nonce)):
             before = self.seen.get((what, value))
             if before is not None:
-                raise PartyError(
-                    f"the {what} {value!r} is in {before} already. A party contributes once."
-                )
+                raise PartyError(f"the {what} {value!r} is in {before} already. A party contributes once.")
         if len(self.parties) == MOST_CONTRIBUTIONS:
             raise PartyError(f"a model has at most {MOST_CONTRIBUTIONS} contributions.")
         for what, value in (("party", new.party), ("key", new.key), ("nonce", new.nonce)):

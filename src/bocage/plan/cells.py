@@ -56,15 +56,9 @@ class Cells:
         if not 1 <= self.count < -OUTSIDE:
             raise PlanError(f"a partition has at least one cell, not {self.count}.")
         for at, node in enumerate(self.nodes):
-            numbers = (
-                targets_of(node)
-                if isinstance(node, Branch)
-                else (*targets_of(node), node.threshold)
-            )
+            numbers = targets_of(node) if isinstance(node, Branch) else (*targets_of(node), node.threshold)
             if type(numbers) is not tuple or any(type(number) is not int for number in numbers):
-                raise PlanError(
-                    f"node {at} of a partition has a tuple of whole numbers, not {_shown(node)}."
-                )
+                raise PlanError(f"node {at} of a partition has a tuple of whole numbers, not {_shown(node)}.")
             for target in targets_of(node):
                 forward = at < target < len(self.nodes)
                 if target != OUTSIDE and not forward and not 0 <= ~target < self.count:
@@ -86,9 +80,7 @@ class Cells:
                 if len(node.targets) != cells:
                     raise PlanError(f"a branch on {node.column!r} needs {cells} targets.")
             elif not 0 < node.threshold < cells:
-                raise PlanError(
-                    f"a cut of {node.column!r} must lie in 1..{cells - 1}, not {node.threshold}."
-                )
+                raise PlanError(f"a cut of {node.column!r} must lie in 1..{cells - 1}, not {node.threshold}.")
 
     def refine(self, splits: Mapping[int, Branch | Cut]) -> Cells:
         """Replace some cells by a split of them; targets of a split count from 0 as new children.

@@ -179,9 +179,7 @@ class _Binder:
                 above, below = self._compare(column, ">=", low), self._compare(column, "<=", high)
                 codes = tuple((a, b) for a, _ in above for _, b in below if a <= b)
             case _:
-                raise PredicateError(
-                    f"a filter is made with col(...) or as text, not from {type(predicate).__name__}."
-                )
+                raise PredicateError(f"a filter is made with col(...) or as text, not from {type(predicate).__name__}.")
         if negated:
             codes = _complement(codes, self.schema[column].cells)
         return Test(column, codes)
@@ -189,9 +187,7 @@ class _Binder:
     def _count(self, nodes: int, depth: int) -> None:
         self.nodes += nodes
         if depth > MOST_DEPTH or self.nodes > MOST_NODES:
-            raise PredicateError(
-                f"the filter is too large: at most {MOST_NODES} parts nested {MOST_DEPTH} deep."
-            )
+            raise PredicateError(f"the filter is too large: at most {MOST_NODES} parts nested {MOST_DEPTH} deep.")
 
     def _compare(self, name: str, operator: str, value: Value) -> Ranges:
         """The codes that a comparison accepts: one range, except for !=."""
@@ -220,23 +216,18 @@ def _complement(codes: Ranges, cells: int) -> Ranges:
 def _categorical(column: Categorical, operator: str, value: Value) -> Ranges:
     if operator != "=":
         raise PredicateError(
-            f"column {column.name!r} is categorical: it can be compared with =, != and IN, "
-            f"not with {operator}."
+            f"column {column.name!r} is categorical: it can be compared with =, != and IN, not with {operator}."
         )
     if not isinstance(value, str) or value not in column.index:
         shown = ", ".join(map(repr, column.values[:12])) + (", …" if column.cells > 12 else "")
-        raise PredicateError(
-            f"{short(value)} is not a value of column {column.name!r}. Its values are {shown}."
-        )
+        raise PredicateError(f"{short(value)} is not a value of column {column.name!r}. Its values are {shown}.")
     code = column.index[value]
     return ((code, code),)
 
 
 def _numeric(column: Numeric, operator: str, value: Value) -> Ranges:
     if isinstance(value, str):
-        raise PredicateError(
-            f"column {column.name!r} is numeric and cannot be compared with {short(value)}."
-        )
+        raise PredicateError(f"column {column.name!r} is numeric and cannot be compared with {short(value)}.")
     exact = Fraction(str(value)) if isinstance(value, float) else Fraction(value)
     if not column.lower <= exact <= column.upper:
         raise PredicateError(
@@ -246,9 +237,7 @@ def _numeric(column: Numeric, operator: str, value: Value) -> Ranges:
     position = (exact - column.lower) / column.width
     if operator == "=":
         if column.step is None:
-            raise PredicateError(
-                f"column {column.name!r} is continuous: ask for a range with BETWEEN, <= or >=."
-            )
+            raise PredicateError(f"column {column.name!r} is continuous: ask for a range with BETWEEN, <= or >=.")
         if position.denominator != 1:
             raise PredicateError(
                 f"{number(exact)} is not on the grid of column {column.name!r}, which goes from "

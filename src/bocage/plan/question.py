@@ -70,8 +70,7 @@ class Question:
         width = 1 + sum(schema[name].cells for name in self.columns) + len(self.sums)
         if self.cells.count * self.labels(schema) * width > MOST_COUNTERS:
             raise PlanError(
-                f"the question needs more than {MOST_COUNTERS} counters: "
-                "ask for fewer cells or columns at once."
+                f"the question needs more than {MOST_COUNTERS} counters: ask for fewer cells or columns at once."
             )
 
 

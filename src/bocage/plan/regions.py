@@ -90,11 +90,7 @@ def filters_of(cells: Cells, schema: Schema) -> list[Bound]:
 
 def both(first: Bound, second: Bound) -> Bound:
     """Both filters hold; flat, so that a long chain of filters does not nest."""
-    flat = [
-        part
-        for where in (first, second)
-        for part in (where.parts if isinstance(where, Every) else (where,))
-    ]
+    flat = [part for where in (first, second) for part in (where.parts if isinstance(where, Every) else (where,))]
     return _joined(Every, flat)
 
 
@@ -134,10 +130,7 @@ class _Diagrams:
         self._nodes: list[tuple[int, _Runs]] = [(len(used), ()), (len(used), ())]
         self._numbers: dict[tuple[int, _Runs], int] = {}
         self._combined: dict[tuple[bool, int, int], int] = {}
-        self._digests = {
-            root: hashlib.sha256(word).digest()
-            for root, word in ((_NOTHING, b"none"), (_ALL, b"all"))
-        }
+        self._digests = {root: hashlib.sha256(word).digest() for root, word in ((_NOTHING, b"none"), (_ALL, b"all"))}
         self._steps = MOST_STEPS + 16 * len(wheres)
 
     def of(self, where: Bound) -> int:
@@ -214,9 +207,7 @@ class _Diagrams:
 
     def _node(self, column: int, runs: Sequence[tuple[int, int]]) -> int:
         merged = tuple(
-            run
-            for run, after in zip(runs, (*runs[1:], None), strict=True)
-            if after is None or after[1] != run[1]
+            run for run, after in zip(runs, (*runs[1:], None), strict=True) if after is None or after[1] != run[1]
         )
         if len(merged) == 1:
             return merged[0][1]

@@ -83,9 +83,7 @@ def parse(text: str) -> Predicate:
 class _Parser:
     def __init__(self, text: str) -> None:
         if not isinstance(text, str):
-            raise PredicateError(
-                f"a filter is text or made with col(...), not {type(text).__name__}."
-            )
+            raise PredicateError(f"a filter is text or made with col(...), not {type(text).__name__}.")
         self.source, self.nodes = text, 0
         self.tokens = self._read()
         self.token = next(self.tokens)
@@ -112,8 +110,7 @@ class _Parser:
         line = self.source[start:].split("\n", 1)[0].replace("\t", " ")
         cut = max(0, at - start - 60)
         raise PredicateError(
-            f"the filter cannot be read: expected {expected}.\n"
-            f"  {line[cut : cut + 100]}\n  {' ' * (at - start - cut)}^"
+            f"the filter cannot be read: expected {expected}.\n  {line[cut : cut + 100]}\n  {' ' * (at - start - cut)}^"
         )
 
     def accept(self, *texts: str) -> bool:

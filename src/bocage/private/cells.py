@@ -159,7 +159,8 @@ class OpenCells:
 
     def split(self, splits: Sequence[Split]) -> OpenCells:
         """The children of all cells, in order: one per value, below and above a threshold, or one
-        value and the rest."""
+        value and the rest.
+        """
         sizes = [self.schema[name].cells for name, _ in splits]
         nodes = {i: node_of(*split, sizes[i]) for i, split in enumerate(splits)}
         place = Place(self._place.where, self.cells.refine(nodes), ())
@@ -322,9 +323,7 @@ class _PathPurses:
 
     def _open(self) -> IntArray:
         if os.getpid() != self._process:
-            raise PlanError(
-                "paths are spent in the process that opened them: a fork would spend them twice."
-            )
+            raise PlanError("paths are spent in the process that opened them: a fork would spend them twice.")
         if self._left is None:
             raise PlanError("these cells were split or parted: ask about what became of them.")
         return self._left
@@ -337,9 +336,7 @@ class _PathPurses:
                 raise PlanError("each cell pays for itself, and no more than its path has left.")
             left[run] -= asked
 
-    def write(
-        self, run: slice, transcript: Transcript, asked: Asked, terms: Terms, cells: Cells
-    ) -> None:
+    def write(self, run: slice, transcript: Transcript, asked: Asked, terms: Terms, cells: Cells) -> None:
         self._trails[run] = transcript.write_each(asked, terms, cells, self._trails[run])
 
 

@@ -31,7 +31,8 @@ _WEIGHT = 2**20  # base weight of an attribute; the thresholds of a numeric one 
 class Candidate:
     """A way to split a cell: by all values of a categorical column, by one of some `values` of it
     against the rest, or by a numeric column at one of the thresholds `first` to `last`, of which
-    every `step`-th counted from 0 is taken, or those in `cuts`."""
+    every `step`-th counted from 0 is taken, or those in `cuts`.
+    """
 
     column: str
     first: int | None = None
@@ -147,9 +148,7 @@ class Choose(CellQuery[list[Split]], PortableQuery):
         for cell in self.candidates:
             names = [way.column for way in cell]
             if not names or len(set(names)) < len(names) or self.label in names:
-                raise PlanError(
-                    "a choice needs at least one candidate column, each once, without the label."
-                )
+                raise PlanError("a choice needs at least one candidate column, each once, without the label.")
             for way in cell:
                 way.check(terms.schema)
 
@@ -183,11 +182,7 @@ class Choose(CellQuery[list[Split]], PortableQuery):
         widest = max(sum(way.size for way in cell) for cell in self.candidates)
         at_once = max(_SCORES_AT_ONCE // widest, 1)
         runs = range(0, len(self.candidates), at_once)
-        return [
-            split
-            for start in runs
-            for split in self._draw(slice(start, start + at_once), tally, terms, noise)
-        ]
+        return [split for start in runs for split in self._draw(slice(start, start + at_once), tally, terms, noise)]
 
     def _draw(self, run: slice, tally: Tally, terms: Terms, noise: Noise) -> list[Split]:
         cells = self.candidates[run]
@@ -197,9 +192,7 @@ class Choose(CellQuery[list[Split]], PortableQuery):
             for at, row in self._scores(ways, counts[run]):
                 scores[at][name] = row
         contests = [
-            self._contest(
-                self._rate(terms, run.start + at), cell, [scores[at][way.column] for way in cell]
-            )
+            self._contest(self._rate(terms, run.start + at), cell, [scores[at][way.column] for way in cell])
             for at, cell in enumerate(cells)
         ]
         chosen = noise.select(contests, self.selection).tolist()
@@ -214,9 +207,7 @@ class Choose(CellQuery[list[Split]], PortableQuery):
         answer = self._answer(terms, place)
         return answer.as_kind(answer.kind, values=values, splits=splits)
 
-    def _scores(
-        self, candidates: Mapping[int, Candidate], counts: IntArray
-    ) -> Iterator[tuple[int, IntArray]]:
+    def _scores(self, candidates: Mapping[int, Candidate], counts: IntArray) -> Iterator[tuple[int, IntArray]]:
         """For each of some cells the scores of its candidate, all of one column."""
         kinds: dict[Callable[[IntArray, list[Candidate]], IntArray], list[int]] = {}
         for at, way in candidates.items():
@@ -246,9 +237,7 @@ class Choose(CellQuery[list[Split]], PortableQuery):
             parts = _taken(below, [[cut - 1 for cut in way.thresholds] for way in candidates])
         return self.criterion.branch(parts) + self.criterion.branch(whole - parts)
 
-    def _contest(
-        self, rate: Fraction, cell: tuple[Candidate, ...], scores: list[IntArray]
-    ) -> Contest:
+    def _contest(self, rate: Fraction, cell: tuple[Candidate, ...], scores: list[IntArray]) -> Contest:
         sizes = [way.size for way in cell]
         if max(sizes) == 1:
             return Contest(np.concatenate(scores), rate)
@@ -281,9 +270,7 @@ class Mode(CellQuery[IntArray], PortableQuery):
         return f"most frequent {self.column}"
 
     def form(self) -> ModeAsk:
-        return ModeAsk(
-            column=self.column, selection=self.selection.value, epsilon=str(self.epsilon)
-        )
+        return ModeAsk(column=self.column, selection=self.selection.value, epsilon=str(self.epsilon))
 
     def question(self, place: Place) -> Question:
         return Question(place.cells, place.where, columns=(self.column,))
@@ -314,9 +301,7 @@ def selected(selection: Selection, epsilon: Fraction) -> Used:
     return Used(selection.words, (epsilon,), bounded=selection is Selection.EXPONENTIAL)
 
 
-def choice_answer(
-    query: Query, terms: Terms, place: Place, selection: Selection, spread: float
-) -> Answer:
+def choice_answer(query: Query, terms: Terms, place: Place, selection: Selection, spread: float) -> Answer:
     """An answer without values: `spread` is the loss of score that is e times less likely."""
     return Answer(
         question=query.words(),

@@ -141,9 +141,7 @@ def _check_scales(query: CellQuery[IntArray], terms: Terms) -> None:
         terms.scale(1, epsilon)
 
 
-def _noise(
-    query: CellQuery[IntArray], shape: tuple[int, ...], terms: Terms, noise: Noise
-) -> IntArray:
+def _noise(query: CellQuery[IntArray], shape: tuple[int, ...], terms: Terms, noise: Noise) -> IntArray:
     """Noise on the counts of all cells, at what each cell pays."""
     if not query.each:
         return noise.laplace(terms.scale(1, query.epsilon), prod(shape)).reshape(shape)

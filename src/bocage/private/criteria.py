@@ -234,9 +234,7 @@ class Doubled:
         return self.criterion.branch(counts)
 
 
-CRITERIA: dict[str, Criterion] = {
-    c.name: c for c in (MaxOperator(), Gini(), Blend(), InformationGain())
-}
+CRITERIA: dict[str, Criterion] = {c.name: c for c in (MaxOperator(), Gini(), Blend(), InformationGain())}
 
 
 def criterion_named(name: str | Criterion) -> Criterion:

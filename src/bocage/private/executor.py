@@ -187,9 +187,7 @@ class LiveExecutor:
         fit.rehearse(self.noise)
         payer.charge(fit.epsilon, fit.words())
         question = fit.question(place)
-        drawn = self._guarded(
-            lambda: fit.run(partial(self.engine.rows, question), self.terms, self.noise)
-        )
+        drawn = self._guarded(lambda: fit.run(partial(self.engine.rows, question), self.terms, self.noise))
         self._write(fit, place, payer)
         return drawn
 
@@ -200,7 +198,8 @@ class LiveExecutor:
 
     def _admitted(self, query: Query, place: Place, version: str | None) -> tuple[str, str]:
         """Key and memo of a question that can be asked. All of it follows from the question, the
-        public terms and the version, so that for one that came before, it is known."""
+        public terms and the version, so that for one that came before, it is known.
+        """
         admitted = self._known.get((query, place, version))
         if admitted is None:
             self._check(query, place)
@@ -216,8 +215,7 @@ class LiveExecutor:
     def _check(self, query: Query, place: Place) -> None:
         if self.has_ledger and not query.is_private:
             raise RefusedVariant(
-                f"{query.words()}: this question is not differentially private and is refused on a "
-                "table with a ledger."
+                f"{query.words()}: this question is not differentially private and is refused on a table with a ledger."
             )
         query.check(self.terms, place)
         query.rehearse(self.terms, self.noise)
@@ -236,9 +234,7 @@ class LiveExecutor:
         engine: Engine | None = None,
     ) -> Drawn:
         exact = (engine or self.engine).answer  # no local may hold counts: tracebacks show locals
-        return self._guarded(
-            lambda: finish(query.gather(exact(query.questions(place))), self.terms, self.noise)
-        )
+        return self._guarded(lambda: finish(query.gather(exact(query.questions(place))), self.terms, self.noise))
 
     @staticmethod
     def _guarded(work: Callable[[], Drawn]) -> Drawn:
@@ -250,8 +246,7 @@ class LiveExecutor:
         except Exception as error:  # noqa: BLE001 - whatever it says may quote a row
             _LOG.error("a release failed with %s", type(error).__name__)
             failure = EngineError(
-                "the question could not be answered. The charge stands; "
-                "the owner's log has the kind of failure."
+                "the question could not be answered. The charge stands; the owner's log has the kind of failure."
             )
         # Raised anew out here, so that neither its cause nor the frames that hold counts go along.
         failure.__cause__ = failure.__context__ = None
@@ -280,9 +275,7 @@ class Pricer:
         answer, account = query.preview(self.terms, place, self.rows), self.account(account, place)
         key, before = digest(facts_of(self.terms, query, place, None)), self._left(account)
         if not (fresh or self.is_moving) and account.stored_answer(key) is not None:
-            return answer.as_kind(
-                Kind.PREVIEW, cost="0", remaining=str(before), note="asked before: free"
-            )
+            return answer.as_kind(Kind.PREVIEW, cost="0", remaining=str(before), note="asked before: free")
         number = account.charge(query.epsilon, "preview")
         account.store_answer(key, b"", number)
         refused = query.epsilon > before

@@ -39,9 +39,7 @@ def tail(off: Floats, ratio: Floats, for_sum: Fraction, for_count: Fraction) -> 
         apart = b - slope
         apart = np.where(np.abs(apart) < 1e-12, 1e-12, apart)
         below = np.exp(-apart) * np.expm1(-within * apart) / np.expm1(-apart)
-        near = np.exp(-a * off) * above + np.where(
-            np.isfinite(below), np.exp(-a * off) * below, np.inf
-        )
+        near = np.exp(-a * off) * above + np.where(np.isfinite(below), np.exp(-a * off) * below, np.inf)
         beyond = np.exp(-(within + 1) * b)
         far = beyond / -np.expm1(-b)
         far -= r / (1 + r) * beyond * np.exp(a * off - slope * (within + 1)) * above
@@ -109,17 +107,13 @@ def _sum_law(scale: Fraction, terms: int) -> tuple[Floats, float]:
     if step == 1:
         one = np.exp(-numbers / s)
     else:  # P(number - 1/2 <= X / step < number + 1/2), but for a factor
-        one = np.exp(-np.maximum(numbers * step - step / 2, 0) / s) - np.exp(
-            -(numbers * step + step / 2) / s
-        )
+        one = np.exp(-np.maximum(numbers * step - step / 2, 0) / s) - np.exp(-(numbers * step + step / 2) / s)
         one[0] = -2 * np.expm1(-step / 2 / s)
     law = np.fft.irfft(np.fft.rfft(one / one.sum()) ** terms, size)
     return np.clip(np.fft.fftshift(law), 0, 1), float(step)
 
 
-def weighted_tail(
-    off: float, scale: Fraction, first: tuple[int, int], second: tuple[int, int]
-) -> float:
+def weighted_tail(off: float, scale: Fraction, first: tuple[int, int], second: tuple[int, int]) -> float:
     """P(v A - w B > off), where A and B are sums of discrete Laplace noises.
 
     `first` is v and the number of noises in A, `second` is w and that in B.

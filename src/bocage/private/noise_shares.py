@@ -63,9 +63,4 @@ def intercept(count: int, columns: int, rate: Fraction) -> Tables:
 
 def _noise(shared: Shared) -> float:
     """Of all tables; that of the intercept counts for nothing."""
-    return sum(
-        deviation
-        for group, body in shared
-        for i, deviation in zip(group, deviations(body), strict=True)
-        if i
-    )
+    return sum(deviation for group, body in shared for i, deviation in zip(group, deviations(body), strict=True) if i)

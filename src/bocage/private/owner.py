@@ -228,9 +228,7 @@ def _adjacency(name: Adjacency | str) -> Adjacency:
     try:
         return Adjacency(name)
     except ValueError:
-        raise PlanError(
-            f"there is no adjacency {name!r}. There are {', '.join(Adjacency)}."
-        ) from None
+        raise PlanError(f"there is no adjacency {name!r}. There are {', '.join(Adjacency)}.") from None
 
 
 def _batch(name: str | None) -> str | None:

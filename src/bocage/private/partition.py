@@ -81,10 +81,7 @@ class PrivatePartition(Askable):
         chosen = list(splits)
         texts = {cell: _children(self.schema, *splits[cell]) for cell in chosen}
         kept = self._place.cells.only(chosen)
-        nodes = {
-            i: node_of(*splits[cell], self.schema[splits[cell][0]].cells)
-            for i, cell in enumerate(chosen)
-        }
+        nodes = {i: node_of(*splits[cell], self.schema[splits[cell][0]].cells) for i, cell in enumerate(chosen)}
         keys = [_join(self._place.keys[cell], text) for cell in chosen for text in texts[cell]]
         place = replace(self._place, cells=kept.refine(nodes), keys=distinct(keys))
         return PrivatePartition(self._executor, self._account, place)
@@ -138,9 +135,7 @@ def by_cells(schema: Schema, place: Place, cells: Cells, names: Sequence[str]) -
     return replace(place, cells=cells, keys=tuple(names))
 
 
-def _values(
-    column: Categorical, values: Sequence[str] | None
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
+def _values(column: Categorical, values: Sequence[str] | None) -> tuple[tuple[int, ...], tuple[str, ...]]:
     chosen = tuple(column.values if values is None else values)
     unknown = [value for value in chosen if value not in column.index]
     if unknown or not chosen or len(set(chosen)) < len(chosen):
@@ -150,9 +145,7 @@ def _values(
     return tuple(child.get(code, OUTSIDE) for code in range(column.cells)), chosen
 
 
-def _ranges(
-    column: Numeric, edges: Sequence[Value] | None
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
+def _ranges(column: Numeric, edges: Sequence[Value] | None) -> tuple[tuple[int, ...], tuple[str, ...]]:
     if edges is None:
         return tuple(range(column.cells)), tuple(map(column.text, range(column.cells)))
     starts = []

@@ -1,10 +1,9 @@
 """What a fit needs of its sizes so that its proof covers it: checked before a row is read.
 
-Weights of a walk are sums in floating point, and off by more the more rows there are. By how much they can be
-off at most is added to the total that the proposal claims (see :mod:`bocage.mechanisms.selection.rejection_sampling`), so that the
-claim is an upper bound for every table; and where that would be so much that a draw takes too many rounds, it
-is refused before the charge.
-"""
+Weights of a walk are sums in floating point, and off by more the more rows there are. By how much they can be off at
+most is added to the total that the proposal claims (see :mod:`bocage.mechanisms.selection.rejection_sampling`), so that
+the claim is an upper bound for every table; and where that would be so much that a draw takes too many rounds, it is
+refused before the charge."""
 
 from __future__ import annotations
 

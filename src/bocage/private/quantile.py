@@ -85,9 +85,7 @@ class Quantile(PortableQuery):
         starts = [runs_around(value, column.cells) for value in chosen]
         exact = [np.add.reduceat(row, own) for row, own in zip(counts, starts, strict=True)]
         drawn = noise.laplace(self._scale(terms), sum(map(len, starts)))
-        noisy = np.split(
-            np.concatenate(exact) + drawn, np.cumsum([len(own) for own in starts])[:-1]
-        )
+        noisy = np.split(np.concatenate(exact) + drawn, np.cumsum([len(own) for own in starts])[:-1])
         del exact  # what follows is post-processing
         within = Within(self.level, self._scale(terms))
         runs = [within.runs(own) for own in noisy]
@@ -173,9 +171,7 @@ class Within:
         a, b = self.level.numerator, self.level.denominator
         upto, runs = noisy.cumsum(axis=1), noisy.shape[1]
         off = b * upto[:, :-1] - a * upto[:, -1:]  # at the ends of all runs but the last
-        reach = np.array(
-            [weighted_reach(self.scale, (b - a, k), (a, runs - k)) for k in range(1, runs)]
-        )
+        reach = np.array([weighted_reach(self.scale, (b - a, k), (a, runs - k)) for k in range(1, runs)])
         kept = np.ones(noisy.shape, bool)
         kept[:, 1:] &= off <= reach
         kept[:, :-1] &= off >= -reach

@@ -40,9 +40,7 @@ def _scale(moved: int, epsilon: Epsilon) -> Fraction:
 
 
 @lru_cache(maxsize=4096)
-def _widths(
-    scale_over: int, scale_under: int, unit_over: int, unit_under: int
-) -> tuple[int, float, str]:
+def _widths(scale_over: int, scale_under: int, unit_over: int, unit_under: int) -> tuple[int, float, str]:
     """Half the width of the interval, in integers and in the unit, and the scale for people.
 
     Found by integers, which are hashed at once.
@@ -194,9 +192,7 @@ class CellQuery(Query, Generic[Drawn]):
 
     def check(self, terms: Terms, place: Place) -> None:
         if self.each and (
-            len(self.each) != place.cells.count
-            or max(self.each) != self.epsilon
-            or min(self.each).nano <= 0
+            len(self.each) != place.cells.count or max(self.each) != self.epsilon or min(self.each).nano <= 0
         ):
             raise PlanError("a question costs the largest epsilon of its cells, each more than 0.")
         super().check(terms, place)
@@ -262,9 +258,7 @@ class Fit(ABC, Generic[Fitted_co]):
         """Raise what the noise provider will raise, before anything is charged or read."""
 
     @abstractmethod
-    def run(
-        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
-    ) -> Fitted_co:
+    def run(self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise) -> Fitted_co:
         """Read, fit, add noise; what is returned is released."""
 
 

@@ -53,9 +53,7 @@ class Askable:
         """
         return self._ask(Count(Epsilon.of(epsilon)), fresh)
 
-    def noisy_counts(
-        self, by: str | Sequence[str], epsilon: EpsilonLike, *, fresh: bool = False
-    ) -> Answer:
+    def noisy_counts(self, by: str | Sequence[str], epsilon: EpsilonLike, *, fresh: bool = False) -> Answer:
         """Release the number of rows for each value of a column, or of two columns jointly.
 
         Privacy
@@ -153,13 +151,9 @@ class Askable:
             names = [tuple(map(str, among))] * self._place.cells.count
         else:
             names = list(among)
-        candidates = tuple(
-            tuple(Candidate.of(self.schema, name) for name in cell) for cell in names
-        )
+        candidates = tuple(tuple(Candidate.of(self.schema, name) for name in cell) for cell in names)
         chosen_by = _selection(selection)
-        query = Choose(
-            candidates, target, criterion_named(criterion), chosen_by, Epsilon.of(epsilon)
-        )
+        query = Choose(candidates, target, criterion_named(criterion), chosen_by, Epsilon.of(epsilon))
         return self._ask(query, fresh)
 
     def _ask(self, query: Query, fresh: bool) -> Answer:
@@ -170,6 +164,4 @@ def _selection(name: Selection | str) -> Selection:
     try:
         return Selection(name)
     except ValueError:
-        raise PlanError(
-            f"there is no selection {name!r}. There are {', '.join(Selection)}."
-        ) from None
+        raise PlanError(f"there is no selection {name!r}. There are {', '.join(Selection)}.") from None

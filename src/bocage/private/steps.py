@@ -50,9 +50,7 @@ def _next(rows: Rows, step: Step, number: int, find_model: FindModel) -> Rows:
     )
 
 
-def _splits(
-    partition: PrivatePartition, cells: Iterable[CellSplit]
-) -> dict[int, tuple[str, int | None]]:
+def _splits(partition: PrivatePartition, cells: Iterable[CellSplit]) -> dict[int, tuple[str, int | None]]:
     """The column and the threshold for each cell that is split."""
     splits: dict[int, tuple[str, int | None]] = {}
     children = 0
@@ -68,9 +66,7 @@ def _splits(
             )
         splits[split.cell] = (split.column, split.threshold)
     if not 0 < children <= MOST_PARTS:
-        raise PlanError(
-            f"split: name at least one cell; a partition has at most {MOST_PARTS} parts."
-        )
+        raise PlanError(f"split: name at least one cell; a partition has at most {MOST_PARTS} parts.")
     return splits
 
 

@@ -61,10 +61,7 @@ class Sum(PortableQuery):
         unit, first, slope, scale = self._calibrate(terms)
         counts, sums = tally.totals.sum(axis=1).tolist(), tally.sums[self.column].tolist()
         drawn = noise.laplace(scale, place.cells.count).tolist()
-        noisy = [
-            first * count + slope * total + extra
-            for count, total, extra in zip(counts, sums, drawn, strict=True)
-        ]
+        noisy = [first * count + slope * total + extra for count, total, extra in zip(counts, sums, drawn, strict=True)]
         return laplace_answer(self, terms, place.keys, scale=scale, unit=unit, noisy=noisy)
 
 
@@ -114,9 +111,7 @@ class Average(PortableQuery):
         centered = 2 * tally.sums[self.column] - (column.cells - 1) * counts
         noisy_sums = (centered + noise.laplace(sum_scale, place.cells.count)).tolist()
         noisy_counts = (counts + noise.laplace(count_scale, place.cells.count)).tolist()
-        values = tuple(
-            _quotient(column, *pair) for pair in zip(noisy_sums, noisy_counts, strict=True)
-        )
+        values = tuple(_quotient(column, *pair) for pair in zip(noisy_sums, noisy_counts, strict=True))
         lows, highs = self._intervals(terms, noisy_sums, noisy_counts)
         answer = self._answer(terms, place, values, lows=lows, highs=highs)
         return answer.as_kind(answer.kind, note=self._note(terms, lows, highs))
@@ -151,9 +146,7 @@ class Average(PortableQuery):
         if 1 in reach:
             said.append("where it reaches an end of the range, it holds with 95 to 99 %")
         if (more := excess(self._scales(terms)[0])) > MOST_EXCESS:
-            said.append(
-                f"noise of few units is coarse, it holds with 95 to {95 + 100 * more:.1f} %"
-            )
+            said.append(f"noise of few units is coarse, it holds with 95 to {95 + 100 * more:.1f} %")
         return f"interval conservative: {'; '.join(said)}" if said else ""
 
     def _answer(

@@ -111,12 +111,11 @@ class PrivateTable(Askable):
             raise PlanError(f"a partition is made by a column or a tree, not {type(by).__name__}.")
         return PrivatePartition(self._executor, self._account, place)
 
-    def reserve(
-        self, epsilon: EpsilonLike, memo: str, requires: Sequence[Capability] = ()
-    ) -> OpenCells:
+    def reserve(self, epsilon: EpsilonLike, memo: str, requires: Sequence[Capability] = ()) -> OpenCells:
         """Charge `epsilon` at once; the cell returned spends it in pieces without a disk.
 
-        All that it asks is about the rows as they were when it was reserved. A noise provider that lacks something of `requires` refuses before the charge.
+        All that it asks is about the rows as they were when it was reserved. A noise provider that lacks something of
+        `requires` refuses before the charge.
 
         Privacy
         -------
@@ -160,9 +159,7 @@ class PrivateTable(Askable):
         """
         if not isinstance(self._executor, LiveExecutor):
             raise PlanError("a preview prices single questions and releases nothing.")
-        return self._executor.once(
-            query, self._place, self._account, key=key, about=about, finish=finish
-        )
+        return self._executor.once(query, self._place, self._account, key=key, about=about, finish=finish)
 
     def learn(
         self,

@@ -141,9 +141,7 @@ class Design:
         parts = [sums[: self.blocks[0].size].sum(axis=0)[None]]
         for block, start in zip(self.blocks, self.offsets.tolist(), strict=True):
             own = sums[start : start + block.size]
-            parts += [
-                own.reshape(size, block.size // size, -1).sum(axis=1) for size in block.levels
-            ]
+            parts += [own.reshape(size, block.size // size, -1).sum(axis=1) for size in block.levels]
         return np.concatenate(parts)
 
     def spread_over(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -208,9 +206,6 @@ def calibrate(design: Design, epsilon: Fraction, rows: int, shrinkage: int) -> C
         max(floor, ceil(shrinkage * spread[i] ** 2 * factor * size / rows * 2**PENALTY_BITS))
         for i, size in enumerate(sizes)
     ]
-    weights = [
-        penalty / 2**PENALTY_BITS * factor * size / rows
-        for penalty, size in zip(penalties, sizes, strict=True)
-    ]
+    weights = [penalty / 2**PENALTY_BITS * factor * size / rows for penalty, size in zip(penalties, sizes, strict=True)]
     kept = fmean(1 / (1 + weight) for weight in weights[1:]) if design.reference else 1.0
     return Calibration(bodies, order, tuple(penalties), kept)

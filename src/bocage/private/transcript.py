@@ -88,9 +88,7 @@ class _Line:
         same = (self.level, self.question, self.mechanism)
         if same != (other.level, other.question, other.mechanism) or abs(mine - its) > 1:
             return None
-        return _Line(
-            *same, self.nano + other.nano, self.queries + other.queries, self.rho + other.rho
-        )
+        return _Line(*same, self.nano + other.nano, self.queries + other.queries, self.rho + other.rho)
 
 
 _Part = tuple["_Line | _Parts", ...]
@@ -132,11 +130,7 @@ class _Node:
                 more = more if several else ()
             for entry in more:
                 last = sequence[-1] if sequence else None
-                both = (
-                    last.and_then(entry)
-                    if isinstance(last, _Line) and isinstance(entry, _Line)
-                    else None
-                )
+                both = last.and_then(entry) if isinstance(last, _Line) and isinstance(entry, _Line) else None
                 if both is None:
                     sequence.append(entry)
                 else:
@@ -176,9 +170,7 @@ class Transcript:
         with self._lock:
             self._root.at(trail).lines.append(_Line.of(depth_of(cells), asked.words(), dearest))
 
-    def write_each(
-        self, asked: Asked, terms: Terms, cells: Cells, trails: Sequence[Trail]
-    ) -> list[Trail]:
+    def write_each(self, asked: Asked, terms: Terms, cells: Cells, trails: Sequence[Trail]) -> list[Trail]:
         """Write a release to cells that paid for themselves; where each of them goes on from there.
 
         Cells that had the same before and have the same now are one part.
@@ -205,9 +197,7 @@ def _numbered(part: _Part, within: tuple[int, ...]) -> Iterator[PlanLine]:
     for one in part:
         if isinstance(one, _Line):
             epsilon = str(Epsilon(one.nano))
-            yield PlanLine(
-                one.level, one.question, one.mechanism, epsilon, one.queries, within, str(one.rho)
-            )
+            yield PlanLine(one.level, one.question, one.mechanism, epsilon, one.queries, within, str(one.rho))
             continue
         partitions += 1
         for number, own in enumerate(one.parts, 1):

@@ -54,21 +54,15 @@ class Categorical:
     def __post_init__(self) -> None:
         check_text(self.name, "name", "an attribute")
         if not self.values:
-            raise SchemaError(
-                f"attribute {self.name!r} has an empty list of values.", at=("values",)
-            )
+            raise SchemaError(f"attribute {self.name!r} has an empty list of values.", at=("values",))
         if len(self.values) > MOST_VALUES:
-            raise SchemaError(
-                f"attribute {self.name!r} has more than {MOST_VALUES} values.", at=("values",)
-            )
+            raise SchemaError(f"attribute {self.name!r} has more than {MOST_VALUES} values.", at=("values",))
         for text in (*self.values, self.marker or ""):
             check_text(text, "values", f"attribute {self.name!r}")
         index = {value: code for code, value in enumerate(self.values)}
         if len(index) < len(self.values):
             twice = next(v for i, v in enumerate(self.values) if index[v] != i)
-            raise SchemaError(
-                f"attribute {self.name!r} lists the value {twice!r} twice.", at=("values",)
-            )
+            raise SchemaError(f"attribute {self.name!r} lists the value {twice!r} twice.", at=("values",))
         for rule, value in (("missing", self.missing), ("outside", self.outside)):
             if value is not None and value not in index:
                 raise SchemaError(
@@ -198,9 +192,7 @@ class Numeric:
     def cell_of(self, value: Fraction | float) -> int:
         """Code of a public number, with the arithmetic that every engine uses."""
         clamped = min(max(float(value), float(self.lower)), float(self.upper))
-        return min(
-            floor((clamped - float(self.lower)) * self.per_unit + self.shift), self.cells - 1
-        )
+        return min(floor((clamped - float(self.lower)) * self.per_unit + self.shift), self.cells - 1)
 
     @property
     def missing_code(self) -> int:

@@ -55,9 +55,7 @@ def from_dict(document: Any) -> Schema:
         with _inside("attributes", position):
             column = _attribute(entry, marker, marked)
             if column.name in attributes:
-                raise SchemaError(
-                    f"schema {name!r} declares the column {column.name!r} twice.", at=("name",)
-                )
+                raise SchemaError(f"schema {name!r} declares the column {column.name!r} twice.", at=("name",))
             attributes[column.name] = column
     label = None
     if document.get("target") is not None:
@@ -107,9 +105,7 @@ def _missing(document: dict[str, Any]) -> tuple[str | None, list[str]]:
     if not isinstance(marked, list) or not all(isinstance(column, str) for column in marked):
         raise SchemaError('"missing_in" is a list of column names.', at=("missing_in",))
     if marked and marker is None:
-        raise SchemaError(
-            '"missing_in" needs "missing", the text that marks a missing entry.', at=("missing_in",)
-        )
+        raise SchemaError('"missing_in" needs "missing", the text that marks a missing entry.', at=("missing_in",))
     return marker, marked
 
 
@@ -124,9 +120,7 @@ def _refuse_strangers(document: dict[str, Any], declared: set[str]) -> None:
     columns = document.get("columns", [])
     absent = sorted(declared - set(columns)) if columns else []
     if absent:
-        raise SchemaError(
-            f'"columns" does not name {absent[0]!r}, which is declared.', at=("columns",)
-        )
+        raise SchemaError(f'"columns" does not name {absent[0]!r}, which is declared.', at=("columns",))
 
 
 def _label(target: Any, names: set[str], marker: str | None, marked: list[str]) -> Categorical:
@@ -134,9 +128,7 @@ def _label(target: Any, names: set[str], marker: str | None, marked: list[str]) 
     if not isinstance(column, Categorical):
         raise SchemaError(f"the target {column.name!r} must be categorical.", at=("type",))
     if column.name in names:
-        raise SchemaError(
-            f"the target {column.name!r} is also one of the attributes.", at=("name",)
-        )
+        raise SchemaError(f"the target {column.name!r} is also one of the attributes.", at=("name",))
     return column
 
 
@@ -146,9 +138,7 @@ def _attribute(entry: Any, marker: str | None, marked: list[str]) -> Attribute:
     where = f"attribute {name!r}"
     kind = entry.get("type")
     if not isinstance(kind, str) or kind not in _ALLOWED:
-        raise SchemaError(
-            f'{where} needs "type": "categorical" or "numeric", not {short(kind)}.', at=("type",)
-        )
+        raise SchemaError(f'{where} needs "type": "categorical" or "numeric", not {short(kind)}.', at=("type",))
     _refuse_unknown(entry, _ALLOWED[kind], where)
     own_marker = _marker(entry, "marker") if "marker" in entry else None
     if own_marker is None and name in marked:
@@ -157,18 +147,14 @@ def _attribute(entry: Any, marker: str | None, marked: list[str]) -> Attribute:
         return _numeric(entry, name, own_marker)
     values = entry.get("values")
     if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
-        raise SchemaError(
-            f'{where} needs "values": the complete list of its values, as text.', at=("values",)
-        )
+        raise SchemaError(f'{where} needs "values": the complete list of its values, as text.', at=("values",))
     # A marker that has no rule of its own is a value of its own: what is missing stays visible.
     if own_marker is not None and "missing" not in entry:
         values = [*values, own_marker] if own_marker not in values else values
         missing: str | None = own_marker
     else:
         missing = _value_rule(entry, "missing", values, where)
-    return Categorical(
-        name, tuple(values), missing, _value_rule(entry, "outside", values, where), own_marker
-    )
+    return Categorical(name, tuple(values), missing, _value_rule(entry, "outside", values, where), own_marker)
 
 
 def _numeric(entry: dict[str, Any], name: str, marker: str | None) -> Numeric:
@@ -180,9 +166,7 @@ def _numeric(entry: dict[str, Any], name: str, marker: str | None) -> Numeric:
                 "column means, never from the data."
             )
     if "cells" in entry and "step" in entry:
-        raise SchemaError(
-            f"{where} has both cells and step; one of them makes the grid.", at=("cells",)
-        )
+        raise SchemaError(f"{where} has both cells and step; one of them makes the grid.", at=("cells",))
     missing = entry.get("missing", "drop")
     return Numeric(
         name,
@@ -265,18 +249,14 @@ def _integer(value: Any, key: str) -> int:
 def _choice(entry: dict[str, Any], key: str, default: str, other: str) -> Any:
     choice = entry.get(key, default)
     if choice not in (default, other):
-        raise SchemaError(
-            f'"{key}" must be "{default}" or "{other}", not {short(choice)}.', at=(key,)
-        )
+        raise SchemaError(f'"{key}" must be "{default}" or "{other}", not {short(choice)}.', at=(key,))
     return choice
 
 
 def _marker(entry: dict[str, Any], key: str) -> str | None:
     marker = entry.get(key)
     if marker is not None and not isinstance(marker, str):
-        raise SchemaError(
-            f'"{key}" is the text that marks a missing entry, such as "?".', at=(key,)
-        )
+        raise SchemaError(f'"{key}" is the text that marks a missing entry, such as "?".', at=(key,))
     return marker
 
 

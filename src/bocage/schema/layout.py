@@ -22,14 +22,10 @@ class Layout:
     def from_dict(cls, document: dict[str, Any]) -> Self:
         separator = document.get("separator", ",")
         if not isinstance(separator, str) or len(separator) != 1 or separator in "\n\r\0\"'":
-            raise SchemaError(
-                f'"separator" must be one character, not {short(separator)}.', at=("separator",)
-            )
+            raise SchemaError(f'"separator" must be one character, not {short(separator)}.', at=("separator",))
         for key in ("header", "strip_whitespace"):
             if not isinstance(document.get(key, True), bool):
-                raise SchemaError(
-                    f'"{key}" must be true or false, not {short(document[key])}.', at=(key,)
-                )
+                raise SchemaError(f'"{key}" must be true or false, not {short(document[key])}.', at=(key,))
         columns = document.get("columns", [])
         if not isinstance(columns, list) or not all(isinstance(c, str) and c for c in columns):
             raise SchemaError('"columns" is a list of column names.', at=("columns",))
@@ -38,9 +34,7 @@ class Layout:
                 raise SchemaError(f'"columns" names {column!r} twice.', at=("columns", position))
         header = document.get("header", True)
         if not header and not columns:
-            raise SchemaError(
-                'a text file without header needs "columns": the names in order.', at=("header",)
-            )
+            raise SchemaError('a text file without header needs "columns": the names in order.', at=("header",))
         return cls(separator, header, tuple(columns), document.get("strip_whitespace", False))
 
     def to_dict(self) -> dict[str, Any]:

@@ -66,12 +66,7 @@ def _lines(text: str) -> tuple[dict[Path, int], int | None]:
         word, line = tokens[i]
         following = tokens[i + 1][0] if i + 1 < len(tokens) else ""
         container = stack[-1]
-        if (
-            word == "["
-            and len(stack) == 1
-            and pending is None
-            and (i == 0 or tokens[i - 1][0] == "\n")
-        ):
+        if word == "[" and len(stack) == 1 and pending is None and (i == 0 or tokens[i - 1][0] == "\n"):
             i, path = _header(tokens, i, tables)
             stack[0] = _Open(path, None)
             lines.setdefault(path, line)

@@ -47,9 +47,7 @@ class Schema:
         check_text(self.name, "name", "the schema")
         columns = [*self.attributes, *([self.label] if self.label else [])]
         if not columns:
-            raise SchemaError(
-                f"schema {self.name!r} has no attributes and no label.", at=("attributes",)
-            )
+            raise SchemaError(f"schema {self.name!r} has no attributes and no label.", at=("attributes",))
         by_name = {column.name: column for column in columns}
         if len(by_name) < len(columns):
             names = [column.name for column in columns]
@@ -59,8 +57,7 @@ class Schema:
             raise SchemaError(f"schema {self.name!r} has a column without a name.")
         if self.row_cap is not None and not 1 <= self.row_cap <= MOST_ROWS:
             raise SchemaError(
-                f"schema {self.name!r}: row_cap must lie between 1 and {MOST_ROWS}, "
-                f"not {self.row_cap}.",
+                f"schema {self.name!r}: row_cap must lie between 1 and {MOST_ROWS}, not {self.row_cap}.",
                 at=("row_cap",),
             )
         object.__setattr__(self, "by_name", by_name)
@@ -73,8 +70,7 @@ class Schema:
             return self.by_name[name]
         except KeyError:
             raise PlanError(
-                f"table {self.name!r} has no column {name!r}. Its columns are "
-                f"{', '.join(map(repr, self.by_name))}."
+                f"table {self.name!r} has no column {name!r}. Its columns are {', '.join(map(repr, self.by_name))}."
             ) from None
 
     def numeric(self, name: str) -> Numeric:
@@ -106,7 +102,8 @@ class Schema:
     @cached_property
     def encoding(self) -> str:
         """SHA-256 of everything that says which code a stored value becomes: the fingerprint, and
-        the layout of a text file."""
+        the layout of a text file.
+        """
         text = json.dumps([self.fingerprint, vars(self.layout)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 

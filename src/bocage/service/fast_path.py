@@ -51,9 +51,7 @@ class FastPath:
         address = _PATH.fullmatch(scope["path"])
         return None if address is None or scope["method"] != "POST" else address[1]
 
-    async def answer(
-        self, scope: MutableMapping[str, Any], table: str, body: bytes
-    ) -> bytes | None:
+    async def answer(self, scope: MutableMapping[str, Any], table: str, body: bytes) -> bytes | None:
         """The answer to a question, as JSON; None leaves the request to the application."""
         asked = _read(scope["headers"], body, self._service.settings.json_depth)
         if asked is None:

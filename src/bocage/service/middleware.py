@@ -42,8 +42,7 @@ _JSON = [(b"content-type", b"application/json")]
 _CLOSE = (b"connection", b"close")
 _ANNOUNCE_A_BODY = {b"content-length", b"transfer-encoding"}
 _HEADERS = {
-    b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; "
-    b"form-action 'none'",
+    b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     b"x-content-type-options": b"nosniff",
     b"x-frame-options": b"DENY",
     b"referrer-policy": b"no-referrer",
@@ -81,7 +80,8 @@ class Gate:
 
     async def admit(self, scope: Scope, table: str | None) -> dict[str, Any]:
         """The `analyst` whose key or session the request carries, the hash of that `key`, and, where
-        one look told it, the `grant` of the table that is asked for."""
+        one look told it, the `grant` of the table that is asked for.
+        """
         given = [value for name, value in scope["headers"] if name == b"authorization"]
         if not given and (session := await self._session(scope)) is not None:
             if seconds := self._rates.take(session.key):

@@ -30,9 +30,7 @@ from bocage.service.middleware import CONNECTION
 LONGEST_HEAD = 2**16  # bytes of a request line and its headers
 MOST_HEADERS = 256
 MOST_BETWEEN = 2**16  # bytes of a body's framing: sizes, extensions and ends of chunks
-MOST_IN_LINE = (
-    32  # requests of one connection that are not answered yet, besides the one being read
-)
+MOST_IN_LINE = 32  # requests of one connection that are not answered yet, besides the one being read
 HEAD_SECONDS, BODY_SECONDS = 10, 20  # from the first byte, and from the end of the head
 UNREAD_SECONDS = 120  # for a client to take an answer
 LEAVE_SECONDS, LEAVE_BYTES = 2, 2**22  # for a client to take what was said, while it still talks

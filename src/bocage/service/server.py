@@ -52,10 +52,7 @@ def serve(home: Home) -> None:
 
 def environment_of(settings: Settings) -> dict[str, str]:
     """Settings as names of the environment."""
-    return {
-        f"{PREFIX}{setting.name.upper()}": str(getattr(settings, setting.name))
-        for setting in fields(settings)
-    }
+    return {f"{PREFIX}{setting.name.upper()}": str(getattr(settings, setting.name)) for setting in fields(settings)}
 
 
 def log_config() -> dict[str, Any]:

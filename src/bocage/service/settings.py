@@ -34,12 +34,8 @@ class Settings:
         False, "A proxy in front speaks TLS: serve plain HTTP on an address that is not loopback."
     )
     ledger: str = _setting("ledger.sqlite", "The ledger: a file, or a postgresql:// URL.")
-    anchor: str = _setting(
-        "", "File on another disk that names the ledger's last entry; empty for none."
-    )
-    registry: str = _setting(
-        "", "Tables, analysts, jobs, models; empty: beside the ledger, in the same kind of store."
-    )
+    anchor: str = _setting("", "File on another disk that names the ledger's last entry; empty for none.")
+    registry: str = _setting("", "Tables, analysts, jobs, models; empty: beside the ledger, in the same kind of store.")
     signing_key: str = _setting("signing.pem", "The owner's key: ledger exports, contributions.")
     padding_milliseconds: int = _setting(
         50,
@@ -56,9 +52,7 @@ class Settings:
     party_plan_bytes: int = _setting(2**24, "Largest plan of several owners.", 1024, 2**28)
     json_depth: int = _setting(16, "How deep a request may be nested.", 4, 200)
     jobs_at_once: int = _setting(2, "Models that one worker process grows at a time.", 1, 64)
-    jobs_per_analyst: int = _setting(
-        4, "Jobs of one analyst that may wait or run in one worker process.", 1, 1000
-    )
+    jobs_per_analyst: int = _setting(4, "Jobs of one analyst that may wait or run in one worker process.", 1, 1000)
     handles_per_analyst: int = _setting(10_000, "Partitions that one analyst may keep.", 1, 10**7)
     dry_run_rows: int = _setting(20_000, "Rows that a dry run may make up.", 1, 10**7)
     threads: int = _setting(
@@ -67,14 +61,10 @@ class Settings:
         1,
         1000,
     )
-    poll_seconds: float = _setting(
-        1.0, "How often a worker looks for new tables and lost workers.", 0.05, 60
-    )
+    poll_seconds: float = _setting(1.0, "How often a worker looks for new tables and lost workers.", 0.05, 60)
     warm_up: bool = _setting(True, "Load and compile everything before the first request.")
     console: bool = _setting(True, "Serve the web console and the survey pages.")
-    session_minutes: int = _setting(
-        30, "A session of the console ends after so long without a request.", 1, 1440
-    )
+    session_minutes: int = _setting(30, "A session of the console ends after so long without a request.", 1, 1440)
     metrics: bool = _setting(True, "Serve /metrics to this machine itself.")
 
     @classmethod
@@ -102,9 +92,7 @@ class Settings:
                 setting.metadata["high"],
             )
             if low is not None and not low <= value <= high:
-                raise ServiceError(
-                    f"setting {setting.name} lies between {low} and {high}: {value}."
-                )
+                raise ServiceError(f"setting {setting.name} lies between {low} and {high}: {value}.")
         if bool(self.tls_certificate) != bool(self.tls_key):
             raise ServiceError("settings tls_certificate and tls_key are given together or not.")
         if not (self.tls_certificate or self.behind_tls_proxy or is_loopback(self.host)):
@@ -126,9 +114,7 @@ def is_loopback(host: str) -> bool:
 
 def template() -> str:
     """A settings file with every key, its meaning and its default, commented out."""
-    lines = [
-        "# Settings of this Bocage service. Each can also be given in the environment, such as"
-    ]
+    lines = ["# Settings of this Bocage service. Each can also be given in the environment, such as"]
     lines += ["# BOCAGE_PORT=8401, or as a flag of `bocage serve` where there is one.", ""]
     for setting in fields(Settings):
         lines += [
@@ -149,9 +135,7 @@ def _from_file(path: Path, known: Mapping[str, Field[Any]]) -> dict[str, Any]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ServiceError(
-            f"{path.parent} is no home of a service: bocage init makes one."
-        ) from None
+        raise ServiceError(f"{path.parent} is no home of a service: bocage init makes one.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ServiceError(f"{path} cannot be read ({type(error).__name__}).") from None
     except tomllib.TOMLDecodeError as error:
@@ -162,9 +146,7 @@ def _from_file(path: Path, known: Mapping[str, Field[Any]]) -> dict[str, Any]:
     return {name: _typed(known[name], value, str(path)) for name, value in document.items()}
 
 
-def _from_environment(
-    environment: Mapping[str, str], known: Mapping[str, Field[Any]]
-) -> dict[str, Any]:
+def _from_environment(environment: Mapping[str, str], known: Mapping[str, Field[Any]]) -> dict[str, Any]:
     given = {}
     for name, text in environment.items():
         if not name.startswith(PREFIX) or name in _NOT_OURS:

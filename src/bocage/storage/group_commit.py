@@ -131,9 +131,7 @@ class Writers:
                 forgotten = self._leader not in (mine, mine.leader)
             woken = mine.wake.acquire(timeout=0 if forgotten else seconds)
             if forgotten and not woken:
-                raise LedgerError(
-                    "the thread that wrote for several was interrupted. The charge may stand."
-                )
+                raise LedgerError("the thread that wrote for several was interrupted. The charge may stand.")
         return self._leader is mine
 
     def _leave(self, mine: Change) -> None:
@@ -164,9 +162,7 @@ class Writers:
                     store.roll_back(connection)
                     raise
                 if sound and group:
-                    failure = LedgerError(
-                        "the commit was broken off (interrupted). The charge may stand."
-                    )
+                    failure = LedgerError("the commit was broken off (interrupted). The charge may stand.")
                     self._commit(transaction)
                     failure = None
                     break
@@ -221,8 +217,6 @@ class Writers:
             if isinstance(error, store.database_error):
                 raise store.explain(error, committing=True) from error
             if isinstance(error, Exception) and not isinstance(error, LedgerError):
-                raise LedgerError(
-                    f"the commit was broken off ({error}). The charge may stand."
-                ) from error
+                raise LedgerError(f"the commit was broken off ({error}). The charge may stand.") from error
             raise
         store.give_back(connection)

@@ -33,9 +33,7 @@ class PostgresStore(Store):
         # no prepared statements: a plan made for a short table would stay for a long one
         connection.prepare_threshold = None
         connection.execute("SET synchronous_commit = on")
-        connection.execute(
-            "SELECT set_config('lock_timeout', %s, false)", [f"{self.timeout_seconds:.3f}s"]
-        )
+        connection.execute("SELECT set_config('lock_timeout', %s, false)", [f"{self.timeout_seconds:.3f}s"])
         return connection
 
     def run(
@@ -80,7 +78,5 @@ def import_psycopg() -> Any:
     try:
         import psycopg  # noqa: PLC0415 - an optional dependency, loaded when it is asked for
     except ImportError as error:
-        raise LedgerError(
-            "a ledger in PostgreSQL needs psycopg 3: install bocage[postgres]."
-        ) from error
+        raise LedgerError("a ledger in PostgreSQL needs psycopg 3: install bocage[postgres].") from error
     return psycopg

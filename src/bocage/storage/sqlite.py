@@ -76,9 +76,7 @@ class SQLiteStore(Store):
             self.run(connection, f"PRAGMA synchronous = {level}", ())
             connection.lasting = lasting
 
-    def run(
-        self, connection: sqlite3.Connection, sql: str, values: tuple[Value, ...]
-    ) -> list[tuple[Any, ...]]:
+    def run(self, connection: sqlite3.Connection, sql: str, values: tuple[Value, ...]) -> list[tuple[Any, ...]]:
         """Run SQL; while another process holds the file, look again and again.
 
         SQLite's own waiting sleeps longer and longer: who has waited would wait on, while others
@@ -108,9 +106,7 @@ class SQLiteStore(Store):
                 "Try again. Nothing was charged."
             )
         if code in _DAMAGED:
-            return LedgerCorrupt(
-                f"{self.path} is damaged ({error}). Nothing was charged: restore it from a backup."
-            )
+            return LedgerCorrupt(f"{self.path} is damaged ({error}). Nothing was charged: restore it from a backup.")
         if code == sqlite3.SQLITE_FULL:
             return LedgerError(f"no room on the disk of {self.path}. Nothing was charged.")
         outcome = "The charge may stand" if committing else "Nothing was charged"

@@ -170,9 +170,7 @@ def take(site: Site, found: dict[str, str], only: list[str]) -> None:
                 if who not in looking:
                     options = {"size": size, "scheme": scheme}
                     nobody = who == "nobody"
-                    looking[who] = (
-                        site.look(**options) if nobody else site.log_in(keys[who], **options)
-                    )
+                    looking[who] = site.look(**options) if nobody else site.log_in(keys[who], **options)
                 page = looking[who]
                 page.goto(site.url + address)
                 page.wait_for_timeout(1500)  # pages that fetch a drawing or a price

@@ -79,8 +79,7 @@ def test_conditions_parts_and_kinds_make_the_question(shared):
     assert asked.value.post_data_json["plan"] == [
         {
             "op": "where",
-            "predicate": "(\"city\" in ('Paris', 'Nice')) and (\"age\" between 2 and 7) "
-            "and (not sex = 'M')",
+            "predicate": "(\"city\" in ('Paris', 'Nice')) and (\"age\" between 2 and 7) and (not sex = 'M')",
         },
         {"op": "partition", "by": "age", "edges": ["4", "6"]},
     ]
@@ -124,9 +123,7 @@ def test_a_spent_budget_says_what_to_do(shared):
     page.get_by_label("Epsilon", exact=True).fill("0.5")
     _ask(page)
     page.get_by_label("What", exact=True).select_option("The most frequent value")
-    _price(
-        page, "more than you have left: it would be refused. Lower epsilon, or ask the data owner"
-    )
+    _price(page, "more than you have left: it would be refused. Lower epsilon, or ask the data owner")
     page.get_by_role("button", name="Ask", exact=True).click()
     page.get_by_role("alert").filter(has_text="ask the data owner for more").wait_for()
     page.reload()
@@ -148,9 +145,7 @@ def test_my_tables_and_what_i_spent(shared):
     with page.expect_download() as download:
         page.get_by_role("link", name="Download CSV").click()
     lines = list(csv.DictReader(io.StringIO(download.value.path().read_text())))
-    assert [(one["table"], one["epsilon"]) for one in lines if one["action"] == "charge"] == [
-        ("people", "0.1")
-    ]
+    assert [(one["table"], one["epsilon"]) for one in lines if one["action"] == "charge"] == [("people", "0.1")]
 
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", NARROW), ("dark", NARROW), ("dark", WIDE)])

@@ -125,9 +125,7 @@ def test_a_model_goes_home_in_every_form(trained):
     got = {}
     for name in ("JSON", "SVG", "SQL", "PostgreSQL", "JavaScript", "Rules", "Text", "Certificate"):
         with trained.expect_download() as download:
-            link = trained.get_by_role("region", name="Downloads").get_by_role(
-                "link", name=name, exact=True
-            )
+            link = trained.get_by_role("region", name="Downloads").get_by_role("link", name=name, exact=True)
             link.click()
         got[name] = download.value.path().read_text(encoding="utf-8")
     assert json.loads(got["JSON"])["format"] == "bocage.tree"

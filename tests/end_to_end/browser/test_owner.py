@@ -22,9 +22,7 @@ def owner(site):
 def _asked(site, name, **more):
     """An analyst who has asked once."""
     key = site.made.analyst(name)
-    answer = site.inside.client.post(
-        "/v1/tables/people/query", json=count("0.5"), headers=bearer(key), **more
-    )
+    answer = site.inside.client.post("/v1/tables/people/query", json=count("0.5"), headers=bearer(key), **more)
     assert answer.status_code == 200
     return key
 
@@ -55,9 +53,7 @@ def test_the_first_run_leads_from_nothing_to_an_answer(tmp_path, chromium):
         page.get_by_role("button", name="Add and show the key").click()
         key = page.locator("#key").inner_text()
         check_page(page)
-        answer = site.inside.client.post(
-            "/v1/tables/clients/query", json=count("0.5"), headers=bearer(key)
-        )
+        answer = site.inside.client.post("/v1/tables/clients/query", json=count("0.5"), headers=bearer(key))
         assert answer.json()["remaining"] == "1.5"
         page.goto(f"{site.url}/owner/analysts")
         assert key not in page.content()
@@ -151,9 +147,7 @@ def test_jobs_and_models_of_everybody_with_their_certificates(owner, site):
     key = site.made.analyst("ann")
     learn = {"learner": "diffpid3", "parameters": {"depth": 1, "attributes": ["sex", "city"]}}
     client = site.inside.client
-    answer = client.post(
-        "/v1/tables/people/learn", json={**learn, "epsilon": "1"}, headers=bearer(key)
-    )
+    answer = client.post("/v1/tables/people/learn", json={**learn, "epsilon": "1"}, headers=bearer(key))
     client.headers.update(bearer(key))
     assert wait_for_job(client, answer.json()["job"])["state"] == "done"
     owner.goto(f"{site.url}/owner/jobs")
@@ -169,9 +163,7 @@ def test_jobs_and_models_of_everybody_with_their_certificates(owner, site):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(
-    "address", ["", "/tables/people", "/analysts", "/ledger", "/jobs", "/models"]
-)
+@pytest.mark.parametrize("address", ["", "/tables/people", "/analysts", "/ledger", "/jobs", "/models"])
 def test_pages_fit_a_telephone_in_light_and_dark(site, address, scheme):
     _asked(site, "ann")
     page = site.log_in(site.owner_key(), size=NARROW, scheme=scheme)

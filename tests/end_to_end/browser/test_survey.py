@@ -72,7 +72,8 @@ def test_the_owner_makes_a_survey_and_a_participant_answers_it(site):
 
 def test_true_values_occur_in_nothing_that_leaves_the_page(site, survey):
     """51234 minutes is one of 60,000 answers: by chance alone it is sent once in 50,000 runs or
-    so, so the test looks at what was sent as distorted and allows only that."""
+    so, so the test looks at what was sent as distorted and allows only that.
+    """
     page = site.look()
     seen: list[str] = []
     page.on("request", lambda r: seen.append(f"{r.url} {r.headers} {r.post_data or ''}"))
@@ -124,9 +125,7 @@ def test_an_answer_that_is_not_asked_for_is_refused_in_the_page(site, survey):
     assert page.evaluate("localStorage.length") == 0
 
 
-def test_the_owner_trains_and_publishes_and_a_participant_is_classified_with_nothing_sent(
-    site, survey
-):
+def test_the_owner_trains_and_publishes_and_a_participant_is_classified_with_nothing_sent(site, survey):
     rng = np.random.default_rng(7)
     minutes = rng.integers(0, 60_000, 3000)
     truth = {

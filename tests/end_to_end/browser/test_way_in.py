@@ -25,9 +25,7 @@ def test_a_wrong_key_says_what_to_do(site):
     page.get_by_label("Key").fill("bocage_wrong")
     page.get_by_role("button", name="Log in").click()
     assert "The owner can give you a new one" in page.get_by_role("alert").inner_text()
-    assert page.complaints == [
-        "Failed to load resource: the server responded with a status of 401 (Unauthorized)"
-    ]
+    assert page.complaints == ["Failed to load resource: the server responded with a status of 401 (Unauthorized)"]
 
 
 def _logged_in(site, key):
@@ -95,9 +93,7 @@ def test_a_new_key_of_the_owner_ends_the_old_one(site):
     assert answer.status_code == 401
 
 
-@pytest.mark.parametrize(
-    "address", ["//elsewhere.example", "https://elsewhere.example", "/\\x", "\\x"]
-)
+@pytest.mark.parametrize("address", ["//elsewhere.example", "https://elsewhere.example", "/\\x", "\\x"])
 def test_logging_in_leads_nowhere_else(site, address):
     data = {"key": site.made.analyst("ann"), "next": address}
     answer = site.inside.client.post("/login", data=data, headers={"Origin": site.url})

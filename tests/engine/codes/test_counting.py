@@ -64,17 +64,13 @@ def assert_same(mine, theirs):
 
 def test_compiled_loops_equal_numpy(codes):
     questions = ensemble()
-    assert_same(
-        counting.count(codes, questions, SCHEMA), counting.count_small(codes, questions, SCHEMA)
-    )
+    assert_same(counting.count(codes, questions, SCHEMA), counting.count_small(codes, questions, SCHEMA))
 
 
 def test_threads_that_share_large_counters_equal_numpy(codes, monkeypatch):
     monkeypatch.setattr(counting, "MOST_PRIVATE", 0)
     questions = ensemble()
-    assert_same(
-        counting.count(codes, questions, SCHEMA), counting.count_small(codes, questions, SCHEMA)
-    )
+    assert_same(counting.count(codes, questions, SCHEMA), counting.count_small(codes, questions, SCHEMA))
 
 
 def test_a_single_thread_gives_the_same_numbers(codes, monkeypatch):

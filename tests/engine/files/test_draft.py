@@ -49,15 +49,11 @@ def test_a_draft_starts_from_the_observed_domains(parquet: Path) -> None:
     assert entries["job"]["values"] == ["?", "baker", "it's", "smith\n\x7f"]
     assert entries["height"] == {"name": "height", "type": "numeric", "lower": -2.0, "upper": 1.75}
     assert "born" not in entries
-    assert document["notes"][1:] == [
-        "column 'born' is left out: its type DATE is neither text nor number."
-    ]
+    assert document["notes"][1:] == ["column 'born' is left out: its type DATE is neither text nor number."]
 
 
 @pytest.mark.parametrize(("ending", "write"), [("toml", to_toml), ("json", to_json)])
-def test_a_draft_is_refused_until_it_is_signed(
-    parquet: Path, tmp_path: Path, ending: str, write: Any
-) -> None:
+def test_a_draft_is_refused_until_it_is_signed(parquet: Path, tmp_path: Path, ending: str, write: Any) -> None:
     path = tmp_path / f"draft.{ending}"
     text = write(draft_schema(parquet, "people", "ill"))
     assert "leak" in text
@@ -95,9 +91,7 @@ def test_what_no_domain_describes_is_left_out_and_said(tmp_path: Path) -> None:
     same = [0.5] * 1001
     pq.write_table(pa.table({"many": many, "ids": ids, "empty": empty, "same": same}), path)
     document = draft_schema(path)
-    assert document["attributes"] == [
-        {"name": "same", "type": "numeric", "lower": 0.5, "upper": 1.5}
-    ]
+    assert document["attributes"] == [{"name": "same", "type": "numeric", "lower": 0.5, "upper": 1.5}]
     assert [note.split(":")[0] for note in document["notes"][1:]] == [
         f"column '{name}' is left out" for name in ("many", "ids", "empty")
     ]
@@ -123,9 +117,7 @@ def declared() -> Schema:
     )
 
 
-def test_a_check_counts_what_is_missing_outside_and_dropped(
-    parquet: Path, declared: Schema
-) -> None:
+def test_a_check_counts_what_is_missing_outside_and_dropped(parquet: Path, declared: Schema) -> None:
     report = check_file(parquet, declared)
     found = {c.name: (c.missing, c.outside, c.dropped) for c in report.columns}
     assert found == {

@@ -45,9 +45,7 @@ KINDS = {
 
 
 def counts(source, schema):
-    engine = (
-        DuckDBEngine(source, schema) if isinstance(source, list) else open_engine(source, schema)
-    )
+    engine = DuckDBEngine(source, schema) if isinstance(source, list) else open_engine(source, schema)
     try:
         [tally] = engine.answer([Question(columns=("x",))])
         return tally.columns["x"].ravel()
@@ -90,9 +88,7 @@ def test_a_type_counts_as_in_memory_or_is_refused(tmp_path, kind, schema):
     assert found.tolist() == counts(table, schema).tolist()
 
 
-@pytest.mark.parametrize(
-    "names", [("x", "x"), ("x", "X"), ("X", "x"), ("x_1", "X", "x"), ("a", "A", "x", "a_1")]
-)
+@pytest.mark.parametrize("names", [("x", "x"), ("x", "X"), ("X", "x"), ("x_1", "X", "x"), ("a", "A", "x", "a_1")])
 def test_names_that_differ_in_capitals_only_are_refused(tmp_path, names):
     arrays = [pa.array([10 * at]) for at in range(len(names))]
     pq.write_table(pa.Table.from_arrays(arrays, list(names)), tmp_path / "t.parquet")

@@ -75,11 +75,7 @@ def test_what_is_taken_is_what_a_strict_reader_takes(path, content, fields):
 @settings(max_examples=500, deadline=None)
 @given(
     # Python's writer leaves a carriage return without quotes, where it may end a line.
-    table=st.lists(
-        st.tuples(
-            *[st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=6)] * 2
-        )
-    ),
+    table=st.lists(st.tuples(*[st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=6)] * 2)),
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
     end=st.sampled_from(["\n", "\r\n"]),
 )

@@ -63,9 +63,7 @@ def test_many_labels_have_more_for_their_counts_and_keep_the_prior_odds():
     many = Schema("t", SCHEMA.attributes, Categorical("ill", ("a", "b", "c", "d")))
     assert str(Additive().plan(many, "1").share(0, CLASSES)) == "0.05"
     counts = np.array([100, 100, 100, 700])
-    assert np.ptp(Additive.prior(counts, 1000, 500.0)) == round(1024 * np.log(0.7)) - round(
-        1024 * np.log(0.1)
-    )
+    assert np.ptp(Additive.prior(counts, 1000, 500.0)) == round(1024 * np.log(0.7)) - round(1024 * np.log(0.1))
     blocks = tuple(Additive().blocks(many, ("age", "job"), 100, 1.0))
     fit = AdditiveFit(blocks, "ill", (0,) * 4, 100, Epsilon.of("0.1"))
     assert fit.calibration(Terms(many, Adjacency.ADD_REMOVE)).kept == 1
@@ -163,9 +161,7 @@ def test_bad_parameters_are_refused_before_a_charge():
     assert str(table.spent()) == "0"
 
 
-@pytest.mark.parametrize(
-    "learner", [Additive(), Bayes(), Auto(), DiffPC45(selection="exponential")]
-)
+@pytest.mark.parametrize("learner", [Additive(), Bayes(), Auto(), DiffPC45(selection="exponential")])
 def test_a_provider_without_such_noise_is_refused_before_the_charge(learner):
     read = []
 
@@ -227,9 +223,7 @@ def riddle(rows, seed=0):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 3, (4, rows))
     ages = (codes[1] + rng.random(rows)) * 64 / 3
-    label = np.where(
-        rng.random(rows) < 0.05, rng.integers(0, 2, rows), (codes[0] + (ages > 32)) % 2
-    )
+    label = np.where(rng.random(rows) < 0.05, rng.integers(0, 2, rows), (codes[0] + (ages > 32)) % 2)
     names = np.array(["u", "v", "w"])
     columns = {"a": names[codes[0]], "b": ages, "c": names[codes[2]], "d": names[codes[3]]}
     return {**columns, "y": np.array(["no", "yes"])[label]}
@@ -324,9 +318,7 @@ def test_what_is_drawn_is_bounded_in_cells_work_and_what_floats_bear():
     choices = 5  # each, and n with both of the others
     rows = WORKS[3] // (12 * choices)
     assert len(rule_of(rows, schema, 0.1).shares) == 12 + 1
-    assert (
-        len(rule_of(rows + 1, schema, 0.1).shares) == 1 + 1
-    )  # as often as the work for two allows
+    assert len(rule_of(rows + 1, schema, 0.1).shares) == 1 + 1  # as often as the work for two allows
     assert rule_of(WORKS[2] // choices + 1, schema, 0.1) == BoostingRule()
     assert rule_of(10**7, schema, 100.0) == BoostingRule()  # too heavy for exact draws
 

@@ -122,7 +122,8 @@ def test_much_data_of_many_labels_is_tried_with_all_and_the_best_wins(tmp_path):
 @pytest.mark.parametrize("labels", [2, 3])
 def test_a_tree_that_has_few_errors_at_once_is_taken_where_tables_are_due(tmp_path, kind, labels):
     """Attributes that decide, together if there are two labels, make a tree win: tried tables would be a thousand
-    rows behind, and the noise of the choice is 25 rows. Eight that add up leave a tried tree with errors."""
+    rows behind, and the noise of the choice is 25 rows. Eight that add up leave a tried tree with errors.
+    """
     public = schema(8, labels)
     rng = np.random.default_rng(0)
     rows = {column.name: rng.choice(column.values, 8000) for column in public}
@@ -149,9 +150,7 @@ class Keeping(PrivateTable):
 def silent(public, rows):
     """A table without noise."""
     engine = MemoryEngine(rows, public)
-    executor = LiveExecutor(
-        Terms(public, Adjacency.ADD_REMOVE), engine, SilentNoise(), Kind.RELEASE
-    )
+    executor = LiveExecutor(Terms(public, Adjacency.ADD_REMOVE), engine, SilentNoise(), Kind.RELEASE)
     return Keeping(executor, MemoryAccount.of(Epsilon.of(9)), WHOLE)
 
 
@@ -167,9 +166,7 @@ def silent(public, rows):
         (4, "9", 3),
     ],
 )
-def test_trials_their_comparison_and_the_model_share_one_reservation_to_the_last_unit(
-    labels, epsilon, tried
-):
+def test_trials_their_comparison_and_the_model_share_one_reservation_to_the_last_unit(labels, epsilon, tried):
     public = schema(8, labels)
     rng = np.random.default_rng(0)
     rows = {column.name: rng.choice(column.values, 6000) for column in public}

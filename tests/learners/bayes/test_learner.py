@@ -107,9 +107,7 @@ class Watched(LiveExecutor):
 )
 def test_what_the_mechanisms_use_is_what_was_asked_for(schema, nano, learner, silent, adjacency):
     noise = SilentRecordingNoise() if silent else RecordingNoise()
-    executor = Watched(
-        Terms(schema, adjacency), ReferenceEngine(some_rows(schema, 1, 40), schema), noise
-    )
+    executor = Watched(Terms(schema, adjacency), ReferenceEngine(some_rows(schema, 1, 40), schema), noise)
     private = PrivateTable(executor, MemoryAccount.of(Epsilon.of(10**6)), WHOLE)
     epsilon = Epsilon(nano)
     plan = learner.plan(schema, epsilon)
@@ -231,9 +229,7 @@ def test_pairs_make_single_tables_more_precise():
 def test_a_table_of_small_deviations_says_nothing(seed):
     rng = np.random.default_rng(seed)
     shares = prior_of(np.array([60.0, 40.0]))
-    counts = 100 * np.tile(shares, (5, 1)) + rng.uniform(
-        -0.6, 0.6, (5, 2)
-    )  # below a deviation of 1
+    counts = 100 * np.tile(shares, (5, 1)) + rng.uniform(-0.6, 0.6, (5, 2))  # below a deviation of 1
     assert (log_ratios(counts, shares, 1.0, 4) == 0).all()
 
 

@@ -41,9 +41,7 @@ PARTED_ROWS = {
 
 
 def schema_of(arities_, labels=2):
-    attributes = tuple(
-        Categorical(f"a{i}", tuple(f"v{j}" for j in range(n))) for i, n in enumerate(arities_)
-    )
+    attributes = tuple(Categorical(f"a{i}", tuple(f"v{j}" for j in range(n))) for i, n in enumerate(arities_))
     return Schema("made", attributes, label=Categorical("y", tuple(map(str, range(labels)))))
 
 
@@ -112,9 +110,7 @@ def test_more_rows_and_more_epsilon_never_make_trees_lower_or_fewer():
         trees = [count for count, _ in shapes]
         assert trees == sorted(trees)
         # With the number of trees fixed, heights rise too.
-        fixed = [
-            shape(schema, names_of(schema), n, Epsilon.of(1), 10)[1] for n in range(20, 9000, 97)
-        ]
+        fixed = [shape(schema, names_of(schema), n, Epsilon.of(1), 10)[1] for n in range(20, 9000, 97)]
         assert fixed == sorted(fixed)
 
 
@@ -162,9 +158,7 @@ def _walk(structure, schema):
 @settings(max_examples=60)
 @given(height=st.integers(1, 6), seed=st.integers(0, 10**6))
 def test_thresholds_lie_inside_the_box_and_no_branch_is_empty(height, seed):
-    structure = random_structure(
-        PEOPLE, ("sex", "city", "age", "income"), height, coins(seed), 10**6
-    )
+    structure = random_structure(PEOPLE, ("sex", "city", "age", "income"), height, coins(seed), 10**6)
     for _, _, reach in _walk(structure, PEOPLE):
         assert all(reach.values())
 

@@ -51,9 +51,7 @@ rain 75 80 false yes
 rain 68 80 false yes
 rain 70 96 false yes"""
 _FIELDS = zip(*[line.split() for line in _ROUNDS.splitlines()], strict=True)
-ROUNDS = dict(
-    zip(("outlook", "temperature", "humidity", "windy", "play"), map(list, _FIELDS), strict=True)
-)
+ROUNDS = dict(zip(("outlook", "temperature", "humidity", "windy", "play"), map(list, _FIELDS), strict=True))
 ROUNDS |= {name: [int(x) for x in ROUNDS[name]] for name in ("temperature", "humidity")}
 
 

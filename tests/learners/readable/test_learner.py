@@ -60,9 +60,7 @@ def test_thresholds_that_were_found_are_offered_where_they_part_the_box():
     cuts = {"age": (2, 5, 40, 700)}
     (first,) = OpenNode(0, ("age",)).small_candidates(SCHEMA, 2, 64, cuts)
     assert first.thresholds == (2, 5, 40, 700)
-    (inside,) = OpenNode(1, ("age",), {"age": (5, 39)}).small_candidates(SCHEMA, 2, 64, cuts) or (
-        None,
-    )
+    (inside,) = OpenNode(1, ("age",), {"age": (5, 39)}).small_candidates(SCHEMA, 2, 64, cuts) or (None,)
     assert inside is None  # a cut at 5 would leave nothing below it
     (inside,) = OpenNode(1, ("age",), {"age": (2, 40)}).small_candidates(SCHEMA, 2, 64, cuts)
     assert inside.thresholds == (5, 40)
@@ -144,10 +142,7 @@ def test_the_number_of_rows_is_known_better_from_its_own_count():
 def rows(size):
     jobs = [JOBS.values[i % 5] for i in range(size)]
     ages = [(i * 37 % size) / size for i in range(size)]
-    ill = [
-        "yes" if job == "smith" or age >= 0.75 else "no"
-        for job, age in zip(jobs, ages, strict=True)
-    ]
+    ill = ["yes" if job == "smith" or age >= 0.75 else "no" for job, age in zip(jobs, ages, strict=True)]
     return {"job": jobs, "age": ages, "ill": ill}
 
 
@@ -199,9 +194,7 @@ def test_the_number_of_leaves_is_bounded_whatever_the_size(leaves):
     assert len(tree.leaves) <= 3 * leaves
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"rows": 0}, {"rows": 1.5}, {"leaves": 1}, {"leaves": None}, {"leaves": True}]
-)
+@pytest.mark.parametrize("wrong", [{"rows": 0}, {"rows": 1.5}, {"leaves": 1}, {"leaves": None}, {"leaves": True}])
 def test_parameters_out_of_range_are_refused(wrong):
     with pytest.raises(LearnerError, match=next(iter(wrong))):
         ReadableTree(**wrong).plan(SCHEMA, 1)

@@ -31,9 +31,7 @@ def test_attributes_of_too_many_values_give_no_points_and_alone_are_refused():
     wide = Categorical("w", tuple(map(str, range(40))))
     label = Categorical("y", ("0", "1"))
     both = Schema("t", (wide, Categorical("c", ("a", "b"))), label)
-    assert [b.columns for b in scorecards_of(both, ("w", "c"), 9, 1.0, Spreads()).blocks] == [
-        ("c",)
-    ]
+    assert [b.columns for b in scorecards_of(both, ("w", "c"), 9, 1.0, Spreads()).blocks] == [("c",)]
     with pytest.raises(LearnerError, match="2 to 32 values"):
         Scorecard().plan(Schema("t", (wide,), label), 1)
     assert ReadableTree(scorecards=True).plan(Schema("t", (wide,), label), 1)

@@ -34,7 +34,7 @@ def decided(tree, codes):
 def test_the_tree_predicts_what_the_ordinal_score_says(data):
     gate, *chosen = data.draw(st.permutations(BLOCKS))
     chosen = chosen[: data.draw(st.integers(1, 3))]
-    points = [tuple(data.draw(st.lists(st.integers(0, 3), min_size=b.size, max_size=b.size))) for b in chosen]  # fmt: skip
+    points = [tuple(data.draw(st.lists(st.integers(0, 3), min_size=b.size, max_size=b.size))) for b in chosen]
     rungs = 1 + 3 * len(chosen)
     gate = data.draw(st.sampled_from([gate, None]))
     labels = tuple(
@@ -65,16 +65,12 @@ def test_a_tree_splits_only_where_something_differs():
 @given(st.data())
 def test_the_model_predicts_what_the_points_say(data):
     chosen = data.draw(st.lists(st.sampled_from(CARD_BLOCKS), unique=True, max_size=3))
-    points = [tuple(data.draw(st.lists(st.integers(0, 2), min_size=b.size, max_size=b.size))) for b in chosen]  # fmt: skip
+    points = [tuple(data.draw(st.lists(st.integers(0, 2), min_size=b.size, max_size=b.size))) for b in chosen]
     low, high = sorted(data.draw(st.sampled_from([(0, 1), (0, 2), (1, 2)])))
     threshold = data.draw(st.integers(1, 6)) if chosen else 0
-    card = DrawnScorecard(
-        tuple(zip(chosen, points, strict=True)), threshold, (low, high) if chosen else (high, high)
-    )
+    card = DrawnScorecard(tuple(zip(chosen, points, strict=True)), threshold, (low, high) if chosen else (high, high))
     top = 1 + sum(max(own) for own in points)
-    counts = data.draw(
-        st.none() | st.lists(st.integers(-5, 50), min_size=3 * top, max_size=3 * top)
-    )
+    counts = data.draw(st.none() | st.lists(st.integers(-5, 50), min_size=3 * top, max_size=3 * top))
     noisy = None if counts is None else np.array(counts).reshape(top, 3)
     model = additive_of(CARD_SCHEMA, card, noisy, certificate_of(CARD_SCHEMA))
     codes = {
@@ -105,9 +101,7 @@ def test_a_point_is_worth_what_the_counts_say():
 def test_a_model_that_names_its_learner_as_it_was_called_before_is_read(tmp_path):
     """The name in a certificate is text."""
     before = replace(certificate_of(CARD_SCHEMA), learner="points")
-    model = additive_of(
-        CARD_SCHEMA, DrawnScorecard(((CARD_BLOCKS[1], (0, 1, 2)),), 1, (0, 2)), None, before
-    )
+    model = additive_of(CARD_SCHEMA, DrawnScorecard(((CARD_BLOCKS[1], (0, 1, 2)),), 1, (0, 2)), None, before)
     model.save(tmp_path / "model.json")
     stored = load(tmp_path / "model.json")
     assert stored.certificate == model.certificate

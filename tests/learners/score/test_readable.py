@@ -50,12 +50,12 @@ def test_sums_of_grades_behind_a_gate_are_found_with_few_records():
 
 @pytest.mark.parametrize("drawn", [True, False])
 def test_numeric_attributes_climb_too(drawn):
-    schema = Schema(
-        "t", (Numeric("x", 0, 4, 4), Numeric("z", 0, 4, 4)), Categorical("y", ("0", "1"))
-    )
+    schema = Schema("t", (Numeric("x", 0, 4, 4), Numeric("z", 0, 4, 4)), Categorical("y", ("0", "1")))
     rng = np.random.default_rng(3)
     cells = rng.integers(0, 4, (800, 2))
-    told = pa.table({"x": cells[:, 0] + 0.5, "z": cells[:, 1] + 0.5, "y": (cells.sum(axis=1) >= 3).astype(int).astype(str)})  # fmt: skip
+    told = pa.table(
+        {"x": cells[:, 0] + 0.5, "z": cells[:, 1] + 0.5, "y": (cells.sum(axis=1) >= 3).astype(int).astype(str)}
+    )
     with study(told, schema) as table:
         model = ReadableTree(drawn=drawn).fit(table, 2)
     right = (model.predict(told) == np.array(told["y"])).mean()

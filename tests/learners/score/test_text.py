@@ -39,16 +39,12 @@ def test_an_ordinal_score_is_told_in_words():
 
 def test_a_scorecard_is_told_in_words():
     card = DrawnScorecard(((CARD_BLOCKS[1], (0, 1, 1)), (CARD_BLOCKS[2], (2, 2, 1, 0))), 1, (0, 2))
-    model = additive_of(
-        CARD_SCHEMA, card, None, replace(certificate_of(CARD_SCHEMA), notes=("Before.",))
-    )
+    model = additive_of(CARD_SCHEMA, card, None, replace(certificate_of(CARD_SCHEMA), notes=("Before.",)))
     assert model.certificate.notes == (
         "Before.",
         "The model is a point system: yes from 1 point on, else no.",
         "Points: 0 if b is p, 1 if b in q, r.",
         "Points: 2 if n < 10, 1 if 10 ≤ n < 50, 0 if n ≥ 50.",
     )
-    alone = additive_of(
-        CARD_SCHEMA, DrawnScorecard((), 0, (1, 1)), None, certificate_of(CARD_SCHEMA)
-    )
+    alone = additive_of(CARD_SCHEMA, DrawnScorecard((), 0, (1, 1)), None, certificate_of(CARD_SCHEMA))
     assert alone.certificate.notes == ("One label for all rows: maybe.",)

@@ -70,9 +70,7 @@ class Example:
         return Proposed(outcome, self.score(outcome), self.prior(outcome))
 
 
-SMALL = Example(
-    np.array([[[0, 1], [1, 0]], [[1, 0], [0, 0]]]), np.array([[[1, 2], [3, 1]], [[5, 1], [2, 6]]])
-)
+SMALL = Example(np.array([[[0, 1], [1, 0]], [[1, 0], [0, 0]]]), np.array([[[1, 2], [3, 1]], [[5, 1], [2, 6]]]))
 # Root 1 weighs less than a 2**-60 part of root 0, where a choice has 52 bits.
 STEEP = replace(SMALL, scores=SMALL.scores + np.array([[[14]], [[0]]]))
 
@@ -114,8 +112,7 @@ def measured(walk, outcome):
 
         bound = at(0)[1]
         begin, end = (
-            bisect_left(range(bound), wanted, key=lambda place: at(place)[0])
-            for wanted in (candidate, candidate + 1)
+            bisect_left(range(bound), wanted, key=lambda place: at(place)[0]) for wanted in (candidate, candidate + 1)
         )
         probability *= Fraction(end - begin, bound)
         places.append(begin)
@@ -306,9 +303,7 @@ def test_a_proposal_with_wrong_weights_is_refused_or_draws_by_the_definition(wro
 
         def walk(steps, at=at):
             place = steps.choose(np.array(wrong, np.float64))
-            return (
-                Proposed(place, place, (1, 1)) if place == at else Proposed(place, -(10**6), (1, 1))
-            )
+            return Proposed(place, place, (1, 1)) if place == at else Proposed(place, -(10**6), (1, 1))
 
         places = Places([int(whole[:at].sum())], 0)
         if covered:
@@ -330,9 +325,7 @@ def test_the_coin_is_exact_at_any_precision(enumerate_outputs, exponent):
     assert found[True] <= share <= found[True] + unexplored
 
 
-@pytest.mark.parametrize(
-    ("top", "bottom", "x"), [(3, 4, Fraction(1, 2)), (1, 9, Fraction(-2)), (1, 1, Fraction(0))]
-)
+@pytest.mark.parametrize(("top", "bottom", "x"), [(3, 4, Fraction(1, 2)), (1, 9, Fraction(-2)), (1, 1, Fraction(0))])
 def test_the_coin_draws_as_many_digits_as_it_takes(enumerate_outputs, top, bottom, x):
     found, unexplored = enumerate_outputs(
         lambda source: accept([top], [bottom], x, source), smallest=Fraction(1, 10**25)

@@ -16,9 +16,7 @@ from bocage.model.export.text import to_rich
 from bocage.schema import Categorical, Numeric
 from models import additives, certificate_of, schema_of, schemas
 
-SCHEMA = schema_of(
-    Numeric("age", 0, 100, step=10), Categorical("job", ("cook", "smith", "")), labels=("no", "yes")
-)
+SCHEMA = schema_of(Numeric("age", 0, 100, step=10), Categorical("job", ("cook", "smith", "")), labels=("no", "yes"))
 AGE = Term(("age",), (2,), np.array([[0, -1024], [0, 2048]]))
 JOB = Term(("job",), (3,), np.array([[0, 512], [0, 0], [0, -512]]))
 MODEL = AdditiveModel(SCHEMA, np.array([0, -512]), (JOB, AGE), certificate_of(SCHEMA))
@@ -93,9 +91,7 @@ def test_cells_of_a_pair_that_add_nothing_are_one_line():
         "  everything else: +0.00",
     ]
     drawing = to_svg(model)
-    assert (
-        ">age ≥ 60 and job is smith</text>" in drawing
-    )  # in full: nothing else tells the lines apart
+    assert ">age ≥ 60 and job is smith</text>" in drawing  # in full: nothing else tells the lines apart
     assert drawing.count("<rect") == 1 + 3
 
 

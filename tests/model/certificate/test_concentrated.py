@@ -64,9 +64,7 @@ def test_a_stated_delta_has_an_answer_that_is_never_worse_than_epsilon():
 
 
 def released(*lines, epsilon="1", settled=False):
-    return Certificate(
-        "readable", "", epsilon, "add_remove", "people", "fingerprint", lines, settled=settled
-    )
+    return Certificate("readable", "", epsilon, "add_remove", "people", "fingerprint", lines, settled=settled)
 
 
 def line(rho, epsilon="0.1", within=(), queries=1):
@@ -105,9 +103,7 @@ def test_a_rho_above_that_of_its_epsilon_is_refused():
 
 
 @given(st.integers(2, 5), st.integers(1, 4), st.sampled_from(["0.1", "0.7", "2", "6"]), st.data())
-def test_the_exponential_mechanism_costs_an_eighth_of_its_squared_epsilon(
-    candidates, gap, epsilon, data
-):
+def test_the_exponential_mechanism_costs_an_eighth_of_its_squared_epsilon(candidates, gap, epsilon, data):
     """By enumeration: every divergence of two neighbors is within rho, as all scores move by 0 to 1."""
     scores = data.draw(st.lists(st.integers(0, gap), min_size=candidates, max_size=candidates))
     moved = data.draw(st.lists(st.integers(0, 1), min_size=candidates, max_size=candidates))

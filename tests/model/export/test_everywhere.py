@@ -39,9 +39,7 @@ def postgres(postgres_url):
 
 
 def _types(schema: Schema, number: str, text: str) -> str:
-    return ", ".join(
-        f"{quoted(c.name)} {number if isinstance(c, Numeric) else text}" for c in schema.attributes
-    )
+    return ", ".join(f"{quoted(c.name)} {number if isinstance(c, Numeric) else text}" for c in schema.attributes)
 
 
 def in_duckdb(model, rows, number="DOUBLE", text="VARCHAR"):
@@ -191,18 +189,12 @@ def test_a_bushy_tree_with_thousands_of_leaves_does_not_blow_the_parsers(postgre
     level = [builder.root]
     for depth in range(12):
         cuts = rng.integers(256, 768, len(level)).tolist()
-        level = [
-            c
-            for n, cut in zip(level, cuts, strict=True)
-            for c in builder.split(n, f"x{depth}", cut)
-        ]
+        level = [c for n, cut in zip(level, cuts, strict=True) for c in builder.split(n, f"x{depth}", cut)]
     for leaf in level:
         builder.counts(leaf, rng.integers(-3, 99, 2).tolist())
     tree = builder.freeze(certificate_of(schema))
     assert len(tree.leaves) == 4096
-    rows = [
-        {f"x{i}": float(x) for i, x in enumerate(row)} for row in rng.uniform(-0.1, 1.1, (200, 12))
-    ]
+    rows = [{f"x{i}": float(x) for i, x in enumerate(row)} for row in rng.uniform(-0.1, 1.1, (200, 12))]
     meant = tree.predict(table_of(schema, rows)).tolist()
     assert meant == [prediction_of(tree, row) for row in rows]
     assert in_duckdb(tree, rows) == meant

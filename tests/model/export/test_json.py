@@ -202,22 +202,14 @@ def test_a_forest_keeps_the_certificates_of_its_trees():
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
 junk = st.recursive(
     scalars,
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
     max_leaves=5,
 )
 
 
 def _places(value, path=()):
     yield path
-    items = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in items:
         yield from _places(part, (*path, key))
 

@@ -45,9 +45,7 @@ def test_every_tree_is_drawn_as_xml_without_overlap(model):
             assert right <= width
             assert bottom <= height
             for other in boxes[:i]:
-                apart = (
-                    right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top
-                )
+                apart = right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top
                 assert apart
 
 

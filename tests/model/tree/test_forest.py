@@ -11,9 +11,7 @@ from bocage.model import Forest, Tree, TreeBuilder
 from bocage.schema import Categorical
 from models import certificate_of, forests, prediction_of, records, schema_of, schemas, table_of
 
-SCHEMA = schema_of(
-    Categorical("c", ("x", "y")), Categorical("d", ("x", "y")), labels=("a", "b", "z")
-)
+SCHEMA = schema_of(Categorical("c", ("x", "y")), Categorical("d", ("x", "y")), labels=("a", "b", "z"))
 CERTIFICATE = certificate_of(SCHEMA)
 
 

@@ -22,9 +22,7 @@ SCHEMA = Schema(
     ),
     label=Categorical("y", ("no", "yes")),
 )
-MADE = Certificate(
-    "rdt", "", "1", "add_remove", "made", SCHEMA.fingerprint, (PlanLine(0, "all", "none", "1"),)
-)
+MADE = Certificate("rdt", "", "1", "add_remove", "made", SCHEMA.fingerprint, (PlanLine(0, "all", "none", "1"),))
 
 
 def grown(seed, height):
@@ -58,9 +56,7 @@ def test_the_compiled_loop_ends_where_the_levels_do(height, columns):
 def test_a_forest_predicts_the_same_either_way(monkeypatch):
     trees = tuple(grown(seed, 4) for seed in range(5))
     model, codes = Forest(trees, "counts", MADE), codes_of(2000)
-    by_hand = sum(
-        votes[tree.apply_codes(codes)] for tree, votes in zip(trees, model.votes, strict=True)
-    )
+    by_hand = sum(votes[tree.apply_codes(codes)] for tree, votes in zip(trees, model.votes, strict=True))
     assert (model.predict_codes(codes) == by_hand.argmax(axis=1)).all()
     monkeypatch.setattr(forest, "MUCH", 0)
     assert (model.predict_codes(codes) == by_hand.argmax(axis=1)).all()
@@ -68,6 +64,4 @@ def test_a_forest_predicts_the_same_either_way(monkeypatch):
 
 def test_no_rows_reach_nothing():
     tree = grown(1, 3)
-    assert (
-        len(routing.route(tree.steps(("a", "b", "x")), np.zeros((3, 0), np.int32), much=True)) == 0
-    )
+    assert len(routing.route(tree.steps(("a", "b", "x")), np.zeros((3, 0), np.int32), much=True)) == 0

@@ -211,8 +211,5 @@ def test_many_rows_are_routed_block_by_block():
     rng = np.random.default_rng(5)
     codes = {"age": rng.integers(-1, 100, 70_001), "job": rng.integers(-1, 3, 70_001)}
     halves = [{k: v[part] for k, v in codes.items()} for part in (slice(0, 11), slice(11, None))]
-    assert (
-        tree.apply_codes(codes).tolist()
-        == np.concatenate([tree.apply_codes(half) for half in halves]).tolist()
-    )
+    assert tree.apply_codes(codes).tolist() == np.concatenate([tree.apply_codes(half) for half in halves]).tolist()
     assert tree.apply_codes({"age": [], "job": []}).tolist() == []

@@ -101,6 +101,4 @@ def test_a_tree_and_a_scorecard_of_different_prices_are_refused():
     trees = DrawnTrees(place.cells, ((Candidate("a"),),), "label", 1, (1,), (Epsilon.of(1),))
     terms = Terms(schema_of(), Adjacency.ADD_REMOVE)
     with pytest.raises(PlanError, match="same epsilon"):
-        OneOf(trees, (DrawnScores("label", Epsilon.of(2), Scorecards(BLOCKS, 1)),)).check(
-            terms, place
-        )
+        OneOf(trees, (DrawnScores("label", Epsilon.of(2), Scorecards(BLOCKS, 1)),)).check(terms, place)

@@ -31,9 +31,7 @@ def test_all_choices_together_are_certain_and_none_is_twice(data):
     most = data.draw(st.integers(1, len(sizes)))
     among = Interactions(sizes, most, data.draw(st.integers(5, 80)))
     for _ in range(3):
-        among = Interactions(
-            sizes, most, among.cells, (*among.drawn, data.draw(st.sampled_from(among.choices)))
-        )
+        among = Interactions(sizes, most, among.cells, (*among.drawn, data.draw(st.sampled_from(among.choices))))
     assert sum(Fraction(1, one) for one in among.out_of) == 1
     assert len(set(among.choices)) == len(among.choices)
     assert all(prod(sizes[i] for i in one) <= among.cells for one in among.choices)

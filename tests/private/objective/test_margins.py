@@ -25,9 +25,7 @@ CHOICES = [one for count in range(1, 5) for one in combinations(range(5), count)
 def rows_of(rng, batches):
     """Batches of an odd number of rows, with the label last."""
     sizes = (*SIZES, LABELS)
-    return [
-        np.stack([rng.integers(0, s, rows) for s in sizes]).astype(np.uint16) for rows in batches
-    ]
+    return [np.stack([rng.integers(0, s, rows) for s in sizes]).astype(np.uint16) for rows in batches]
 
 
 def lines_of(choices):

@@ -58,9 +58,7 @@ def _gradient(problem, at, beta):
             part = gradient[start : start + size]
             gradient[start : start + size] = part - part.sum(axis=0) / size
     penalties = design.spread_over(np.array(problem.calibration.penalties))[:, None]
-    return gradient + at * np.vectorize(lambda p: Decimal(int(p)) / 1024, otypes=[object])(
-        penalties
-    )
+    return gradient + at * np.vectorize(lambda p: Decimal(int(p)) / 1024, otypes=[object])(penalties)
 
 
 def _solve(problem, at, gradient):
@@ -114,9 +112,7 @@ def test_rows_that_are_not_kept_are_read_again():
 
     def read():
         scans.append(1)
-        return (
-            np.vstack([*cells, labels]).astype(np.uint16) for cells, labels in kept.rows.chunks()
-        )
+        return (np.vstack([*cells, labels]).astype(np.uint16) for cells, labels in kept.rows.chunks())
 
     again = FitRows(read, kept.design, SCHEMA, keep_bytes=0)
     streamed = Problem(again, kept.design, kept.calibration, kept.prior, kept.noise)
@@ -137,9 +133,7 @@ def test_an_empty_table_has_a_minimum_too():
 
 def test_the_exponential_keeps_its_error_bound():
     rng = np.random.default_rng(0)
-    x = -np.concatenate(
-        [rng.uniform(0, 1, 2000), rng.uniform(0, 60, 2000), rng.uniform(0, 700, 999)]
-    )
+    x = -np.concatenate([rng.uniform(0, 1, 2000), rng.uniform(0, 60, 2000), rng.uniform(0, 700, 999)])
     x = np.append(x, [0.0, -1e-300, -0.34657, -0.34658, -699.999])
     y = x.copy()
     residuals._exp(y, len(y))
@@ -190,9 +184,7 @@ def test_noise_and_penalties_keep_what_the_proof_needs():
                 assert rho <= EPSILON / 4
                 assert rates + EPSILON / 4 * Fraction(labels - 2, labels - 1) == EPSILON
             drawn = [
-                size
-                for body in found.bodies
-                for size in ((body.size,) if isinstance(body, Roots) else body.sizes)
+                size for body in found.bodies for size in ((body.size,) if isinstance(body, Roots) else body.sizes)
             ]
             assert drawn == [design.sizes[i] for i in found.order]
 

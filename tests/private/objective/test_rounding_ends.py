@@ -37,9 +37,7 @@ def looks(monkeypatch):
 @pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(1), Fraction(200), HUGE])
 @pytest.mark.parametrize("labels", [2, 3, 4, 6, 8])
 @pytest.mark.parametrize("rows", [0, 1, 2, 500])
-def test_a_fit_ends_soon_at_any_epsilon_with_labels_that_are_impossible_for_some(
-    labels, epsilon, rows, looks
-):
+def test_a_fit_ends_soon_at_any_epsilon_with_labels_that_are_impossible_for_some(labels, epsilon, rows, looks):
     assert not looks[0]
     one = problem([A, B], labels, rows=rows, epsilon=epsilon, told=True)
     assert rounded_minimum(one).shape == (1 + one.design.fine, one.design.columns)
@@ -64,9 +62,7 @@ NONSENSE = {
 
 @pytest.mark.parametrize("labels", [2, 5])
 @pytest.mark.parametrize("propose", NONSENSE.values(), ids=NONSENSE)
-def test_a_fit_ends_within_its_bound_whatever_floating_point_proposes(
-    labels, propose, looks, monkeypatch
-):
+def test_a_fit_ends_within_its_bound_whatever_floating_point_proposes(labels, propose, looks, monkeypatch):
     one = problem([A], labels, rows=6, epsilon=Fraction(1))
     monkeypatch.setattr(Descent, "newton", lambda self, at, gradient, remains: propose(gradient))
     monkeypatch.setattr(rounding, "_HALVINGS", 2)

@@ -65,9 +65,7 @@ def test_concurrent_repetitions_release_one_draw(serve, ann, fresh):
 
 
 @pytest.mark.parametrize("fresh", [False, True])
-def test_a_request_that_died_after_its_charge_is_finished_by_its_repetition(
-    made, ann, monkeypatch, fresh
-):
+def test_a_request_that_died_after_its_charge_is_finished_by_its_repetition(made, ann, monkeypatch, fresh):
     service = Inside(made.opened())
     with monkeypatch.context() as broken:
 
@@ -98,9 +96,7 @@ def restart(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("fresh", [False, True])
-def test_an_answer_that_may_have_gone_down_with_the_machine_is_not_drawn_again(
-    made, serve, ann, restart, fresh
-):
+def test_an_answer_that_may_have_gone_down_with_the_machine_is_not_drawn_again(made, serve, ann, restart, fresh):
     with pytest.MonkeyPatch.context() as lossy:  # what the kernel had not written yet
         lossy.setattr(LedgerAccount, "store_answer", lambda _, key, body, *more, **rest: body)
         given = send(serve(), ann, "k1", count(fresh=fresh))
@@ -118,9 +114,7 @@ def test_an_answer_that_may_have_gone_down_with_the_machine_is_not_drawn_again(
 
 
 @pytest.mark.parametrize("fresh", [False, True])
-def test_an_answer_that_was_kept_is_given_again_after_a_start_of_the_machine(
-    made, serve, ann, restart, fresh
-):
+def test_an_answer_that_was_kept_is_given_again_after_a_start_of_the_machine(made, serve, ann, restart, fresh):
     first = send(serve(), ann, "k1", count(fresh=fresh))
     restart("second")
     forget_keys(made)
@@ -203,11 +197,10 @@ def test_of_those_who_bind_a_key_at_once_one_wins_and_all_know(made):
         worker.close()
 
 
-def test_a_request_that_is_written_in_another_way_after_its_key_was_forgotten_is_not_drawn_again(
-    made, serve, ann
-):
+def test_a_request_that_is_written_in_another_way_after_its_key_was_forgotten_is_not_drawn_again(made, serve, ann):
     """The charge is found by the key and the question, however the amount was written. Two draws of such noise
-    agree with probability 2.5e-4."""
+    agree with probability 2.5e-4.
+    """
     first = send(serve(), ann, "k1", count("0.001", fresh=True))
     for written in ("0.0010", 0.001, "0.00100"):
         forget_keys(made)

@@ -221,9 +221,7 @@ def test_a_cancelled_job_delivers_nothing_and_stays_charged(serve, ann, held):
 
 
 @pytest.mark.parametrize("how", ["freeze", "revoke", "revoke all", "remove"])
-def test_freezing_and_revoking_stop_a_running_job_before_its_next_level(
-    serve, made, ann, held, how
-):
+def test_freezing_and_revoking_stop_a_running_job_before_its_next_level(serve, made, ann, held, how):
     reached, go = held
     client = serve()
     me = Client(client, ann)

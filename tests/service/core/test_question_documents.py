@@ -46,9 +46,7 @@ GOOD = [
     count({"op": "partition", "values": ["Nice"], "by": "city"}, {"op": "part", "key": "Nice"}),
     count({"op": "partition_tree", "model": "m"}),
     count({"op": "partition_tree", "document": {"format": "bocage.tree"}, "tree": 2}),
-    count(
-        {"op": "handle", "handle": "h"}, {"op": "split", "splits": [{"cell": 1, "column": "sex"}]}
-    ),
+    count({"op": "handle", "handle": "h"}, {"op": "split", "splits": [{"cell": 1, "column": "sex"}]}),
     count({"op": "split", "splits": [{"cell": 0, "column": "age", "threshold": 5}]}),
 ]
 BAD = [

@@ -44,9 +44,7 @@ def test_the_look_tells_what_two_would(made):
         (lambda owner: owner.ledger.freeze(owner.ledger.table("people")), 403),
     ],
 )
-def test_what_the_owner_does_holds_for_the_next_question_of_a_connection(
-    made, serve, change, status
-):
+def test_what_the_owner_does_holds_for_the_next_question_of_a_connection(made, serve, change, status):
     key = made.analyst("ann")
     client = serve()
     for number in range(3):  # so that it is alone, and everything about it is known

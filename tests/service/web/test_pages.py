@@ -54,17 +54,12 @@ def test_the_sender_is_the_last_whom_the_proxy_names():
 def test_behind_a_proxy_one_who_guesses_shuts_out_nobody_else(serve, ann):
     client = serve(behind_tls_proxy=True)
     wrong = bearer(new_key())
-    told = [
-        client.get("/v1/me", headers={**wrong, "X-Forwarded-For": "6.6.6.6"}).status_code
-        for _ in range(80)
-    ]
+    told = [client.get("/v1/me", headers={**wrong, "X-Forwarded-For": "6.6.6.6"}).status_code for _ in range(80)]
     assert (told[0], told[-1]) == (401, 429)
     other = {**wrong, "X-Forwarded-For": "6.6.6.6, 1.2.3.4"}
     assert client.get("/v1/me", headers=other).status_code == 401
     client.headers["Sec-Fetch-Site"] = "same-origin"
-    sent = [
-        client.post("/login", headers={"X-Forwarded-For": "6.6.6.6"}).status_code for _ in range(30)
-    ]
+    sent = [client.post("/login", headers={"X-Forwarded-For": "6.6.6.6"}).status_code for _ in range(30)]
     assert (sent[0], sent[-1]) == (401, 429)
     assert client.post("/login", headers={"X-Forwarded-For": "1.2.3.4"}).status_code == 401
 
@@ -114,9 +109,7 @@ def test_signing_a_schema_leaves_those_of_other_tables_alone(owner, made):
     form = {"source": str(made.rows), "cap": "1", "signed": "yes"}
     for name in ("a.new", "a"):  # "a" was once tried out in a file of this name
         schema = text.replace('"people"', f'"{name}"')
-        assert owner.post(
-            "/owner/tables/sign", data={**form, "name": name, "text": schema}
-        ).is_redirect
+        assert owner.post("/owner/tables/sign", data={**form, "name": name, "text": schema}).is_redirect
     refused = owner.post("/owner/tables/sign", data={**form, "name": "b", "text": "name ="})
     assert refused.status_code == 400
     assert sorted(file.name for file in folder.iterdir()) == ["a.new.toml", "a.toml"]
@@ -156,9 +149,7 @@ def test_an_export_and_its_signature_fit_while_the_ledger_grows(owner, made, ann
         "/v1/tables/people/query", json=count(epsilon), headers=ann
     )
     ask("0.5")
-    (address,) = set(
-        re.findall(r"/owner/ledger/export.jsonl[^\"]*", owner.get("/owner/ledger").text)
-    )
+    (address,) = set(re.findall(r"/owner/ledger/export.jsonl[^\"]*", owner.get("/owner/ledger").text))
     file = tmp_path / "ledger.jsonl"
     file.write_bytes(owner.get(address).content)
     ask("0.25")
@@ -175,9 +166,7 @@ def test_what_was_spent_over_time_is_read_once(tmp_path, monkeypatch):
         ann = ledger.analyst(table, "ann", Epsilon.of(100))
         spending, read = history.Spending(ledger), []
         entries = ledger.entries
-        monkeypatch.setattr(
-            ledger, "entries", lambda *given: read.extend(found := entries(*given)) or found
-        )
+        monkeypatch.setattr(ledger, "entries", lambda *given: read.extend(found := entries(*given)) or found)
         for number in range(1, 26):
             ledger.charge(ann, Epsilon.of(1), "")
             shown = spending.over_time(table)
@@ -191,9 +180,7 @@ def test_what_was_spent_over_time_is_read_once(tmp_path, monkeypatch):
 def test_new_answers_of_a_survey_join_those_that_were_read(made, monkeypatch):
     monkeypatch.setattr(surveys, "PAGE", 2)
     schema = Schema.read(made.schema)
-    survey = Survey(
-        schema, {one.name: parse_distortion(one, "clear") for one in schema}, title="Who"
-    )
+    survey = Survey(schema, {one.name: parse_distortion(one, "clear") for one in schema}, title="Who")
     kept = surveys.Surveys(made.opened().registry_address)
     name = kept.add(survey)
     assert len(kept.records(name)) == 0

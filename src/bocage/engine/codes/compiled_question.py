@@ -103,9 +103,7 @@ class CompiledQuestion:
         return tally
 
 
-def compile_question(
-    question: Question, schema: Schema, index: Mapping[str, int]
-) -> CompiledQuestion:
+def compile_question(question: Question, schema: Schema, index: Mapping[str, int]) -> CompiledQuestion:
     """Compile for codes whose column `name` has the number ``index[name]``; narrow ones first."""
     labels = question.labels(schema)
     slots = (question.cells.count + 1) * labels

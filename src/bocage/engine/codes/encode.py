@@ -39,9 +39,7 @@ def refuse_absent(schema: Schema, names: Collection[str]) -> None:
 def encoder(column: Attribute, kind: pa.DataType) -> ColumnEncoder:
     """The encoder of one column whose source has this type."""
     if pa.types.is_null(kind):
-        return lambda array, codes, dropped: _write(
-            np.full(len(array), column.missing_code), codes, dropped
-        )
+        return lambda array, codes, dropped: _write(np.full(len(array), column.missing_code), codes, dropped)
     if isinstance(column, Numeric):
         if is_number(kind):
             return _grid(column)
@@ -64,15 +62,11 @@ def encoder(column: Attribute, kind: pa.DataType) -> ColumnEncoder:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_number(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    )
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def category(column: Categorical, text: str) -> int:
@@ -88,9 +82,7 @@ def known_texts(column: Categorical) -> list[str]:
     return list(dict.fromkeys([*column.values, *marker]))
 
 
-def from_positions(
-    column: Categorical, texts: Sequence[str], missing: int, more: Sequence[int] = ()
-) -> ColumnEncoder:
+def from_positions(column: Categorical, texts: Sequence[str], missing: int, more: Sequence[int] = ()) -> ColumnEncoder:
     """Encode positions in a list of texts, and after it of codes; NULL has the code `missing`."""
     table = np.array([*(category(column, text) for text in texts), *more], np.int32)
     return _table(0, table, column.outside_code, missing)
@@ -194,9 +186,7 @@ def _grid(column: Numeric) -> ColumnEncoder:
         if len(numbers) > SMALL:
             from bocage.engine.codes import kernels  # noqa: PLC0415 - small tables load no compiler
 
-            kernels.grid(
-                numbers, lower, upper, per_unit, shift, last, missing, clamp, codes, dropped
-            )
+            kernels.grid(numbers, lower, upper, per_unit, shift, last, missing, clamp, codes, dropped)
             return
         absent = np.isnan(numbers)
         inside = np.clip(np.where(absent, lower, numbers), lower, upper)

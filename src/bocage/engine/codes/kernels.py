@@ -74,9 +74,7 @@ def _count_packs(
 
 
 @compiled
-def _sum_columns(
-    narrow: Any, wide: Any, start: Any, stop: Any, summed: Any, slots: Any, sums: Any
-) -> None:
+def _sum_columns(narrow: Any, wide: Any, start: Any, stop: Any, summed: Any, slots: Any, sums: Any) -> None:
     for s in range(len(summed)):
         column = summed[s]
         if column < 0:
@@ -89,9 +87,7 @@ def _sum_columns(
 
 
 @compiled
-def _by_masks(
-    narrow: Any, wide: Any, start: Any, stop: Any, route: Any, paths: Any, slots: Any
-) -> None:
+def _by_masks(narrow: Any, wide: Any, start: Any, stop: Any, route: Any, paths: Any, slots: Any) -> None:
     """Each column leaves the paths that its code allows; at most one remains, as one bit."""
     columns, offsets, masks, cells = route
     for i in range(stop - start):
@@ -125,10 +121,7 @@ def _by_walking(narrow: Any, wide: Any, start: Any, stop: Any, walk: Any, slots:
         while target >= 0:
             node = np.uint64(target)
             column = np.uint64(nodes[node, 0])
-            if column < split:
-                code = np.int32(narrow[column, i])
-            else:
-                code = np.int32(wide[column - split, i])
+            code = np.int32(narrow[column, i]) if column < split else np.int32(wide[column - split, i])
             threshold = nodes[node, 1]
             if threshold > 0:
                 target = nodes[node, np.uint64(2) + np.uint64(code >= threshold)]
@@ -157,9 +150,7 @@ def _single(codes: Any, size: Any, slots: Any, keys: Any, bins: Any) -> None:
 # Two columns with few codes share their counters: half as many increments, and the counts of each
 # are sums over the other.
 @compiled
-def _pair(
-    first: Any, second: Any, first_size: Any, second_size: Any, slots: Any, keys: Any, bins: Any
-) -> None:
+def _pair(first: Any, second: Any, first_size: Any, second_size: Any, slots: Any, keys: Any, bins: Any) -> None:
     a, b = np.uint32(first_size), np.uint32(second_size)
     for i in range(len(first)):
         keys[i] = (slots[i] * a + np.uint32(first[i])) * b + np.uint32(second[i])

@@ -18,10 +18,7 @@ from bocage.engine.files.text import Text, open_text
 from bocage.errors import SchemaError, SourceError
 from bocage.schema import DROP, MOST_CELLS, Attribute, Categorical, Layout, Numeric, Schema
 
-EYES = (
-    "For the owner's eyes only: these are exact numbers from the data, without noise. "
-    "Do not publish them."
-)
+EYES = "For the owner's eyes only: these are exact numbers from the data, without noise. Do not publish them."
 SIGNING = (
     "This is a DRAFT made from the data. Bounds and values taken from data leak: the largest income "
     "in the file is somebody's income. Replace them by what the columns can mean. Signing the schema "
@@ -37,9 +34,7 @@ INTEGERS = {
 NUMBERS = INTEGERS | {"FLOAT", "DOUBLE", "DECIMAL"}
 
 
-def draft_schema(
-    path: str | Path, name: str | None = None, label: str | None = None
-) -> dict[str, Any]:
+def draft_schema(path: str | Path, name: str | None = None, label: str | None = None) -> dict[str, Any]:
     """Draft a schema document from a Parquet or CSV file. For the owner's eyes only.
 
     The document has ``draft = true`` and is refused by `Schema.read` until the owner has reviewed it
@@ -66,9 +61,7 @@ def draft_schema(
             else:
                 attributes.append(entry)
         if label is not None and (target is None or target["type"] != "categorical"):
-            raise SchemaError(
-                f"the label {label!r} must be categorical, with a short list of values."
-            )
+            raise SchemaError(f"the label {label!r} must be categorical, with a short list of values.")
         document = {"draft": True, "name": name or Path(path).name.split(".")[0], "notes": notes}
         document |= scan.layout.to_dict()
         document["attributes"] = attributes
@@ -88,9 +81,7 @@ def _draft_column(scan: FileLook, column: str, kind: str) -> dict[str, Any]:
         raise SchemaError(f"its type {kind} is neither text nor number.")
     whole = kind in INTEGERS
     finite = "TRUE" if whole or kind.startswith("DECIMAL") else f"isfinite({x})"
-    different, low, high = scan.row(
-        f"SELECT count(DISTINCT {x}), min({x}), max({x}) FROM {scan.source} WHERE {finite}"
-    )
+    different, low, high = scan.row(f"SELECT count(DISTINCT {x}), min({x}), max({x}) FROM {scan.source} WHERE {finite}")
     if different == 0:
         raise SchemaError("it holds no value.")
     if whole and different <= FEW:
@@ -144,9 +135,7 @@ class FileCheck:
     def problems(self) -> list[str]:
         """Why a table would not open; empty if it would."""
         problems = [f"column {c.name!r}: {c.problem}" for c in self.columns if c.problem]
-        return (
-            [*problems, "the file holds more rows than the row cap."] if self.over_cap else problems
-        )
+        return [*problems, "the file holds more rows than the row cap."] if self.over_cap else problems
 
 
 def check_file(path: str | Path, schema: Schema) -> FileCheck:
@@ -268,9 +257,7 @@ class FileLook:
             return self._duckdb.execute(sql).fetchall()
         except self._error:
             # DuckDB's message may quote a row.
-            raise SourceError(
-                f"{self._path} cannot be read as a Parquet or CSV file of this layout."
-            ) from None
+            raise SourceError(f"{self._path} cannot be read as a Parquet or CSV file of this layout.") from None
 
     def row(self, sql: str) -> tuple[Any, ...]:
         return self.rows(sql)[0]

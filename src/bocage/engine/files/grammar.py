@@ -48,8 +48,7 @@ def pieces(stream: Readable, rest: bytes = b"", *, block: int = BLOCK) -> Iterat
         end = _last_end(rest)
         if end == 0 and len(rest) > MOST_RECORD:
             raise BrokenError(
-                f"begins a record of more than {MOST_RECORD >> 20} MB, most likely by a quote that "
-                "is not closed",
+                f"begins a record of more than {MOST_RECORD >> 20} MB, most likely by a quote that is not closed",
                 [0],
             )
         if end:
@@ -103,9 +102,7 @@ def _lines(piece: bytes, positions: Positions) -> list[int]:
     return lines
 
 
-def _broken(
-    piece: bytes, octets: Bytes, separator: str, fields: int
-) -> Iterator[tuple[str, Positions]]:
+def _broken(piece: bytes, octets: Bytes, separator: str, fields: int) -> Iterator[tuple[str, Positions]]:
     """Rules and where they are broken, each only asked for if those before it are kept."""
     yield "holds a NUL character", _nul(piece)
     yield "is not UTF-8", _no_text(piece)

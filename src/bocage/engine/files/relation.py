@@ -73,8 +73,7 @@ def _refuse_twins(names: Sequence[str]) -> None:
     for name in names:
         if lower.count(name.lower()) > 1:
             raise SourceError(
-                f"a file has two columns {name!r}, or they differ in capitals only. Rename or remove "
-                "one."
+                f"a file has two columns {name!r}, or they differ in capitals only. Rename or remove one."
             )
 
 

@@ -83,9 +83,7 @@ class _Parse:
 
     def __init__(self, names: list[str], chosen: list[str], separator: str) -> None:
         self._names, self._chosen = names, chosen
-        self._parsing = pc.ParseOptions(
-            delimiter=separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1
-        )
+        self._parsing = pc.ParseOptions(delimiter=separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1)
         self._converting = pc.ConvertOptions(
             check_utf8=False,  # the whole text was checked
             column_types=dict.fromkeys(names, pa.string()),
@@ -103,9 +101,7 @@ class _Parse:
         if not piece.endswith(b"\n"):
             piece += b"\n"  # Arrow takes the last empty field of a text for a quoted one
         # As one block: where Arrow cuts a text itself, it may take a quoted line break apart.
-        reading = pc.ReadOptions(
-            use_threads=False, block_size=len(piece) + 1, column_names=self._names
-        )
+        reading = pc.ReadOptions(use_threads=False, block_size=len(piece) + 1, column_names=self._names)
         return pc.read_csv(pa.BufferReader(piece), reading, self._parsing, self._converting)
 
 
@@ -166,9 +162,7 @@ class _Check:
     def _header(self, piece: bytes) -> int:
         end = grammar.first_end(piece)
         text = piece[:end].decode(errors="replace")
-        names = next(
-            csv.reader(io.StringIO(text, newline=""), delimiter=self._layout.separator), []
-        )
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=self._layout.separator), [])
         if not names:
             raise SourceError("a text file needs a first line that names its columns.")
         grammar.check(piece[:end], self._layout.separator, len(self.names or names))

@@ -58,9 +58,7 @@ class FileVersion:
         Whether the rows come from wherever a view takes them, so that every look needs a new scan.
     """
 
-    def __init__(
-        self, paths: Sequence[Path], schema: Schema, table: str | None, keep_bytes: int, small: int
-    ) -> None:
+    def __init__(self, paths: Sequence[Path], schema: Schema, table: str | None, keep_bytes: int, small: int) -> None:
         self.schema, self._small = schema, small
         self.codes: Codes | None = None
         self.is_view = False

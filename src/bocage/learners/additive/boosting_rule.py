@@ -47,9 +47,7 @@ class BoostingRule:
     shares: tuple[int, ...] = ()
 
     @classmethod
-    def of(
-        cls, schema: Schema, blocks: list[Block], rows: int, epsilon: float, spreads: Spreads
-    ) -> BoostingRule:
+    def of(cls, schema: Schema, blocks: list[Block], rows: int, epsilon: float, spreads: Spreads) -> BoostingRule:
         """What is worth a try on top of the tables of single attributes."""
         labels, support = label_of(schema).cells, rows * epsilon
         numbers = sum(block.size - 1 for block in blocks) * (labels - 1)

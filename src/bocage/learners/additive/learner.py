@@ -89,9 +89,7 @@ class Additive(Learner):
     """
 
     name: ClassVar[str] = "additive"
-    paper: ClassVar[str] = (
-        "Bocage, after Chaudhuri, Monteleoni & Sarwate 2011 and Hardt & Talwar 2010"
-    )
+    paper: ClassVar[str] = "Bocage, after Chaudhuri, Monteleoni & Sarwate 2011 and Hardt & Talwar 2010"
     numeric: ClassVar[bool] = True
     cells: str = "auto"
     attributes: tuple[str, ...] | None = None
@@ -122,9 +120,7 @@ class Additive(Learner):
     def requires(self, schema: Schema) -> tuple[Capability, ...]:  # noqa: ARG002 - whatever it declares
         return (capabilities.tables, capabilities.draws_by_rejection)
 
-    def fit(
-        self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
-    ) -> AdditiveModel:
+    def fit(self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet) -> AdditiveModel:
         plan = self.plan(table.schema, epsilon)
         start = self.reserve(table, plan)
         progress(0, 2)
@@ -176,9 +172,7 @@ class Additive(Learner):
         boost = Boosting(model, boosting.blocks, boosting.columns, MOST_CELLS, tuple(each))
         return replace(model, terms=(*terms, *boosting.terms(start.fit(boost))))
 
-    def selected(
-        self, start: OpenCells, rows: int, epsilon: Epsilon
-    ) -> tuple[tuple[str, ...], Epsilon]:
+    def selected(self, start: OpenCells, rows: int, epsilon: Epsilon) -> tuple[tuple[str, ...], Epsilon]:
         """The attributes that have a table, and what is left."""
         schema, names = start.schema, self.check(start.schema)
         if label_of(schema).cells > MOST_LABELS:  # not studied
@@ -196,9 +190,7 @@ class Additive(Learner):
             coarse = []
         return count_spreads(start, coarse, rows, epsilon)
 
-    def blocks(
-        self, schema: Schema, names: tuple[str, ...], rows: int, epsilon: float
-    ) -> list[Block]:
+    def blocks(self, schema: Schema, names: tuple[str, ...], rows: int, epsilon: float) -> list[Block]:
         """The terms: every value of a categorical attribute, cells of a numeric one."""
         few, stacked = FEW, self.cells == "stacked"
         if self.cells == "auto":

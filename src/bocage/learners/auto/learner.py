@@ -48,7 +48,8 @@ class Auto(Learner):
     - There are two labels and 5000 records times epsilon or more: a tree learns from 5 % of epsilon, and so does
       :class:`Additive`, or :class:`Bayes` if s is less than 50. 2 % choose, where the tables are forgiven three
       tenths of their errors; the one that is chosen learns again from the rest.
-    - There are two labels, s c**2 is between 1000 and 2400, and there are 2000 records times epsilon or more: as before,
+    - There are two labels, s c**2 is between 1000 and 2400, and there are 2000 records times epsilon or more: as
+      before,
       but tables learn from 15 %, and the tree is forgiven a tenth of its errors.
     - There are two labels and s c**2 is less than 2400, or three and s is less than 8 h:
       :class:`ReadableTree`.
@@ -67,13 +68,12 @@ class Auto(Learner):
     Privacy
     -------
     3 % of epsilon pay for the class counts, which all three need: their sum is the number of rows.
-    Whether there are trials, and which learner is taken without them, is post-processing of these
-    counts. A trial is a fit with the proof of its learner. The choice among the released trial models
-    is permute-and-flip over how many rows each predicts right, and a public part of those that it predicts wrong: one
-    more record raises each of these numbers by 0 to 1 (monotone, range 1). A tree that is tried alone is compared in this way with
-    the commonest of the noisy labels, a model that follows from the counts; so does the number of rows
-    that this model is given in advance. The rest pays for the learner chosen. Sequential
-    composition of all of these.
+    Whether there are trials, and which learner is taken without them, is post-processing of these counts. A trial is a
+    fit with the proof of its learner. The choice among the released trial models is permute-and-flip over how many rows
+    each predicts right, and a public part of those that it predicts wrong: one more record raises each of these numbers
+    by 0 to 1 (monotone, range 1). A tree that is tried alone is compared in this way with the commonest of the noisy
+    labels, a model that follows from the counts; so does the number of rows that this model is given in advance. The
+    rest pays for the learner chosen. Sequential composition of all of these.
     """
 
     name: ClassVar[str] = "auto"
@@ -90,9 +90,7 @@ class Auto(Learner):
         steps = (Step(0, CLASSES, "discrete Laplace", classes), Step(0, MODEL, words, rest))
         return Plan(self.name, budget, steps)
 
-    def rule(
-        self, schema: Schema, counts: IntArray, epsilon: float
-    ) -> tuple[tuple[str, ...], Trial | None]:
+    def rule(self, schema: Schema, counts: IntArray, epsilon: float) -> tuple[tuple[str, ...], Trial | None]:
         """The learner that is taken, or those that are and how they are tried.
 
         Every number in it is declared or released.
@@ -129,9 +127,7 @@ class Auto(Learner):
     def requires(self, schema: Schema) -> tuple[Capability, ...]:  # noqa: ARG002 - whatever it says
         return (capabilities.tables, capabilities.draws_by_rejection)
 
-    def fit(
-        self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
-    ) -> Released:
+    def fit(self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet) -> Released:
         plan = self.plan(table.schema, epsilon)
         start = self.reserve(table, plan)
         progress(0, 2)

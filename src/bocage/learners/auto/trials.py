@@ -58,9 +58,7 @@ class Known:
         """A tree, or also a score if one may take its place."""
         share = cast("PrivateTable", _Share(self.cells))
         rows = max(int(self.counts.sum()), 10)
-        learner = ReadableTree(
-            rows, leaves, self.attributes, scorecards=others, ordinal_scores=others
-        )
+        learner = ReadableTree(rows, leaves, self.attributes, scorecards=others, ordinal_scores=others)
         model = learner.fit(share, epsilon)
         notes = dict.fromkeys((*self.certificate.notes, *model.certificate.notes))
         return replace(model, certificate=replace(self.certificate, notes=tuple(notes)))

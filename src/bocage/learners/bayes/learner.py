@@ -76,24 +76,21 @@ class Bayes(Learner):
 
     Privacy
     -------
-    5 % of epsilon pay for the class counts (sensitivity 1, discrete Laplace). They give the number
-    of rows and of frequent labels, on which it depends whether there are pairs. With less than 2 records
-    times epsilon for each number in the tables of a frequent label, 30 % of the rest choose which
-    attributes have a table, see :func:`~bocage.learners.attribute_selection.select`. A record is in one
-    cell of each table, with one label, and so moves the sums of all tables of that label alike:
-    the tables are one release with noise that knows it, see
+    5 % of epsilon pay for the class counts (sensitivity 1, discrete Laplace). They give the number of
+    rows and of frequent labels, on which it depends whether there are pairs. With less than 2 records times epsilon for
+    each number in the tables of a frequent label, 30 % of the rest choose which attributes have a table, see
+    :func:`~bocage.learners.attribute_selection.select`. A record is in one cell of each table, with one label, and so
+    moves the sums of all tables of that label alike: the tables are one release with noise that knows it, see
     :class:`~bocage.private.tables.consistent_counts.ConsistentCounts`. Tables of more than 32 cells have discrete
-    Laplace noise of sensitivity k, for k of them, and the share of epsilon of their number. Where the
-    number of rows allows it, 2 to 5 % of the rest pay for counts of the numeric attributes without labels,
-    and 2 to 10 % each for one or two more rounds if there are uneven ones, which are cut by these;
-    see :func:`~bocage.learners.discretization.count_spreads`.
-    With pairs, both and the tables of single attributes have 58 % of epsilon; which attributes are paired follows from what was
-    released, and the tables of pairs are counted likewise, for 33 %. The log-odds made of them, naive and
-    fitted, are post-processing. The last 4 % choose one of these models,
-    by permute-and-flip: the score of a model is how many rows it predicts right,
-    which one more record raises by 0 or 1 for each (monotone, range 1). Without pairs the tables of single
-    attributes get their share too; and that of the choice, where the class counts say that there are
-    too few records for it. Sequential composition.
+    Laplace noise of sensitivity k, for k of them, and the share of epsilon of their number. Where the number of rows
+    allows it, 2 to 5 % of the rest pay for counts of the numeric attributes without labels, and 2 to 10 % each for one
+    or two more rounds if there are uneven ones, which are cut by these; see
+    :func:`~bocage.learners.discretization.count_spreads`. With pairs, both and the tables of single attributes have 58
+    % of epsilon; which attributes are paired follows from what was released, and the tables of pairs are counted
+    likewise, for 33 %. The log-odds made of them, naive and fitted, are post-processing. The last 4 % choose one of
+    these models, by permute-and-flip: the score of a model is how many rows it predicts right, which one more record
+    raises by 0 or 1 for each (monotone, range 1). Without pairs the tables of single attributes get their share too;
+    and that of the choice, where the class counts say that there are too few records for it. Sequential composition.
     """
 
     name: ClassVar[str] = "bayes"
@@ -131,9 +128,7 @@ class Bayes(Learner):
     def requires(self, schema: Schema) -> tuple[Capability, ...]:  # noqa: ARG002 - whatever it declares
         return (capabilities.tables,)
 
-    def fit(
-        self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
-    ) -> AdditiveModel:
+    def fit(self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet) -> AdditiveModel:
         plan = self.plan(table.schema, epsilon)
         start = self.reserve(table, plan)
         progress(0, 2)
@@ -225,9 +220,7 @@ class Bayes(Learner):
         return list(combinations(sorted(taken), 2))
 
     @staticmethod
-    def spreads(
-        start: OpenCells, names: Sequence[str], counts: IntArray, epsilon: Epsilon
-    ) -> tuple[Spreads, Epsilon]:
+    def spreads(start: OpenCells, names: Sequence[str], counts: IntArray, epsilon: Epsilon) -> tuple[Spreads, Epsilon]:
         """How numeric attributes with more codes than cells are spread, and what is left."""
         columns = [start.schema[name] for name in names]
         coarse = [c for c in columns if isinstance(c, Numeric) and c.cells > CELLS]

@@ -133,11 +133,7 @@ def naive(evidence: Evidence) -> Law:
 
 def weighted(law: Law, weight: float) -> Law:
     """The same with a part of what pairs say; without their tables if that is nothing."""
-    return {
-        at: weight * own if len(at) == 2 else own
-        for at, own in law.items()
-        if weight or len(at) < 2
-    }
+    return {at: weight * own if len(at) == 2 else own for at, own in law.items() if weight or len(at) < 2}
 
 
 def power(counts: Floats, ratios: Floats, prior: Floats) -> float:

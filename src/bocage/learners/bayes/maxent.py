@@ -54,22 +54,14 @@ def fitted(evidence: Evidence, people: Population, center: Law) -> Law:
     places = list(center)
     sizes = [prod(center[at].shape[:-1]) for at in places]
     index = [_index(people, at, center[at].shape) for at in places]
-    rows = [
-        np.bincount(own, people.weights, size).astype(np.float64)
-        for own, size in zip(index, sizes, strict=True)
-    ]
+    rows = [np.bincount(own, people.weights, size).astype(np.float64) for own, size in zip(index, sizes, strict=True)]
     parts = [_target(evidence, center, at, own) for at, own in zip(places, rows, strict=True)]
     target, ridge, curvature = (np.concatenate(part) for part in zip(*parts, strict=True))
     starts = np.cumsum([0, *sizes])
     loss = _Loss(people.weights, [*zip(index, starts, strict=False)], target, ridge)
-    flat = np.concatenate(
-        [center[at].reshape(size, -1) for at, size in zip(places, sizes, strict=True)]
-    )
+    flat = np.concatenate([center[at].reshape(size, -1) for at, size in zip(places, sizes, strict=True)])
     found = loss.least(flat, 1 / (curvature + ridge)).clip(-FARTHEST, FARTHEST)
-    return {
-        at: part.reshape(center[at].shape)
-        for at, part in zip(places, np.split(found, starts[1:-1]), strict=True)
-    }
+    return {at: part.reshape(center[at].shape) for at, part in zip(places, np.split(found, starts[1:-1]), strict=True)}
 
 
 def _index(people: Population, at: Sequence[int], shape: tuple[int, ...]) -> NDArray[np.int64]:
@@ -80,9 +72,7 @@ def _index(people: Population, at: Sequence[int], shape: tuple[int, ...]) -> NDA
     return cell
 
 
-def _target(
-    evidence: Evidence, center: Law, at: tuple[int, ...], rows: Floats
-) -> tuple[Floats, Floats, Floats]:
+def _target(evidence: Evidence, center: Law, at: tuple[int, ...], rows: Floats) -> tuple[Floats, Floats, Floats]:
     """Counts to be explained, for as many rows as are made up, ridges, and about the curvature."""
     prior, labels = evidence.prior, len(evidence.prior)
     if not at:

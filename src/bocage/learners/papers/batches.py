@@ -117,9 +117,7 @@ def check_grown(learner: Learner, forest: Forest) -> None:
     """Refuse a forest that this learner did not grow."""
     made = forest.certificate
     if made.learner != learner.name or forest.voting != "counts":
-        raise LearnerError(
-            f"{learner.name} cannot update a forest made by {made.learner}. Nothing was charged."
-        )
+        raise LearnerError(f"{learner.name} cannot update a forest made by {made.learner}. Nothing was charged.")
     if made.variant.startswith(MERGED):
         if made.batches:
             way = (
@@ -151,8 +149,7 @@ def check_update(learner: Learner, forest: Forest, table: PrivateTable) -> str:
     made = forest.certificate
     if made.schema != table.schema.fingerprint:
         raise LearnerError(
-            f"the forest is about a table with another schema than {table.schema.name!r} has now. "
-            "Nothing was charged."
+            f"the forest is about a table with another schema than {table.schema.name!r} has now. Nothing was charged."
         )
     if made.adjacency != table.adjacency.value:
         raise LearnerError(

@@ -76,9 +76,7 @@ def _integral(x: float, a: float, b: float) -> float:
         return float(above)
     points, weights = _legendre()
     t = x + (end - x) * points
-    area = abs(end - x) * float(
-        weights @ np.exp(_norm(a, b) + (a - 1) * np.log(t) + (b - 1) * np.log1p(-t))
-    )
+    area = abs(end - x) * float(weights @ np.exp(_norm(a, b) + (a - 1) * np.log(t) + (b - 1) * np.log1p(-t)))
     return 1 - area if above else area
 
 

@@ -60,9 +60,7 @@ class DiffPC45(GreedyTree):
         levels = self.levels(schema)
         criterion_named(self.criterion).range(schema)
         if not isinstance(self.confidence, int | float) or not 0 < self.confidence <= 0.5:
-            raise LearnerError(
-                f"{self.name} needs a confidence in (0, 0.5], not {self.confidence!r}."
-            )
+            raise LearnerError(f"{self.name} needs a confidence in (0, 0.5], not {self.confidence!r}.")
         check_word(self.points, "points", ("joint", "separate"), self.name)
         words = selection_named(self.selection, self.name).words
         steps = []
@@ -82,9 +80,7 @@ class DiffPC45(GreedyTree):
             self._fix_point(inner, name, candidates, depth, plan)
         return inner.cells.ask(self._choice(schema, candidates, plan.share(depth, SPLIT)))
 
-    def _choice(
-        self, schema: Schema, candidates: Sequence[Sequence[Candidate]], epsilon: Epsilon
-    ) -> Choose:
+    def _choice(self, schema: Schema, candidates: Sequence[Sequence[Candidate]], epsilon: Epsilon) -> Choose:
         criterion = criterion_named(self.criterion)
         return Choose(
             tuple(map(tuple, candidates)),

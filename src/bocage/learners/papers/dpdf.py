@@ -157,9 +157,7 @@ class DPDF(Learner):
             if inner is None:
                 break
             taken = roots if depth == 0 else []  # line 29
-            splits = self._split(
-                inner, taken, counts[~np.array(stops)], plan.share(depth, _of(number, SPLIT))
-            )
+            splits = self._split(inner, taken, counts[~np.array(stops)], plan.share(depth, _of(number, SPLIT)))
             root = splits[0][0] if depth == 0 else root
             frontier = inner.grow(tree, splits)
             nodes += len(frontier.open)
@@ -174,14 +172,11 @@ class DPDF(Learner):
         size = int(counts.sum())
         return size < self.support or bool((counts >= size).any())
 
-    def _split(
-        self, inner: Frontier, taken: list[str], counts: IntArray, epsilon: Epsilon
-    ) -> list[Split]:
+    def _split(self, inner: Frontier, taken: list[str], counts: IntArray, epsilon: Epsilon) -> list[Split]:
         """SplittingAttribute, lines 27 to 36."""
         schema = inner.cells.schema
         candidates = tuple(
-            tuple(split for split in node.candidates(schema) if split.column not in taken)
-            for node in inner.open
+            tuple(split for split in node.candidates(schema) if split.column not in taken) for node in inner.open
         )
         label, selection = label_of(schema).name, self._selection()
         if self.sensitivity == "local":

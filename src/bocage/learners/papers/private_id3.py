@@ -97,9 +97,7 @@ class PrivateID3(Learner):
             frontier.record_counts(tree, counts)
             noise = frontier.cells.deviation(plan.share(level, COUNT))
             full = level == depth or nodes >= self.most_nodes or not frontier.fits(nodes)
-            stops = [
-                full or self._settled(*pair, noise) for pair in zip(totals, counts, strict=True)
-            ]
+            stops = [full or self._settled(*pair, noise) for pair in zip(totals, counts, strict=True)]
             leaves, inner = frontier.part(stops)
             if leaves is not None and self.spends_rest:
                 first = counts[np.array(stops)]

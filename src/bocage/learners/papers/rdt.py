@@ -92,9 +92,7 @@ class RandomTrees(Learner):
                 f"by which the owner parted the records, not {self.parts!r}."
             )
         if self.attributes is not None and self.parts in self.attributes:
-            raise LearnerError(
-                f"{self.name}: {self.parts!r} parts the records; no tree splits by it."
-            )
+            raise LearnerError(f"{self.name}: {self.parts!r} parts the records; no tree splits by it.")
         if self.trees not in {None, column.cells}:
             raise LearnerError(
                 f"{self.name}: {self.parts!r} has {column.cells} parts, one for each tree, so that "
@@ -179,9 +177,7 @@ class RandomTrees(Learner):
         """
         return table.learn(self, partial(self._update, forest), epsilon, progress, update=forest)
 
-    def _update(
-        self, forest: Forest, table: PrivateTable, epsilon: EpsilonLike, progress: Progress
-    ) -> Forest:
+    def _update(self, forest: Forest, table: PrivateTable, epsilon: EpsilonLike, progress: Progress) -> Forest:
         schema = table.schema
         self.check(schema)
         plan = self.update_plan(epsilon)
@@ -192,9 +188,7 @@ class RandomTrees(Learner):
         progress(0, 1)
         structures = [Structure.of(tree) for tree in forest.trees]
         added = self._count(start, [structure.cells(schema) for structure in structures], budget)
-        counts = [
-            tree.counts[tree.is_leaf] + new for tree, new in zip(forest.trees, added, strict=True)
-        ]
+        counts = [tree.counts[tree.is_leaf] + new for tree, new in zip(forest.trees, added, strict=True)]
         own = self.certificate(start)
         fresh = replace(own, variant=forest.certificate.variant, settled=True)
         assert start.batch == batch  # noqa: S101 - checked above
@@ -202,9 +196,7 @@ class RandomTrees(Learner):
         progress(1, 1)
         return _forest(schema, structures, counts, certificate)
 
-    def _count(
-        self, start: OpenCells, routers: Sequence[Cells], epsilon: Epsilon
-    ) -> list[IntArray]:
+    def _count(self, start: OpenCells, routers: Sequence[Cells], epsilon: Epsilon) -> list[IntArray]:
         """The noisy leaf vectors of all trees: one scan, one release."""
         label = label_of(start.schema).name
         if self.parts is None:
@@ -234,7 +226,6 @@ def _forest(
     certificate: Certificate,
 ) -> Forest:
     trees = [
-        structure.freeze(schema, vector, certificate)
-        for structure, vector in zip(structures, counts, strict=True)
+        structure.freeze(schema, vector, certificate) for structure, vector in zip(structures, counts, strict=True)
     ]
     return Forest(tuple(trees), "counts", certificate)

@@ -35,9 +35,7 @@ class Structure:
         return cls(
             tuple(
                 None if column < 0 else (names[column], None if threshold == -1 else threshold)
-                for column, threshold in zip(
-                    tree.column.tolist(), tree.threshold.tolist(), strict=True
-                )
+                for column, threshold in zip(tree.column.tolist(), tree.threshold.tolist(), strict=True)
             )
         )
 
@@ -102,23 +100,17 @@ def _shape(structure: Structure, schema: Schema) -> _Shape:
     nodes: list[Branch | Cut] = []
     for (_, (column, threshold)), below, size in zip(inner, first, sizes, strict=True):
         children = tuple(target[below + i] for i in range(size))
-        nodes.append(
-            Branch(column, children) if threshold is None else Cut(column, threshold, *children)
-        )
+        nodes.append(Branch(column, children) if threshold is None else Cut(column, threshold, *children))
     splits = structure.splits
     return _Shape(
         Cells(tuple(nodes), len(leaves)),
         np.array([-1 if s is None else place[s[0]] for s in splits], np.int32),
         np.array([-1 if s is None or s[1] is None else s[1] for s in splits], np.int32),
-        tuple(
-            _levels(np.array([node for node, _ in inner], np.int64), np.array(first), len(splits))
-        ),
+        tuple(_levels(np.array([node for node, _ in inner], np.int64), np.array(first), len(splits))),
     )
 
 
-def _levels(
-    inner: IntArray, first: IntArray, nodes: int
-) -> Iterator[tuple[IntArray, IntArray, int, int]]:
+def _levels(inner: IntArray, first: IntArray, nodes: int) -> Iterator[tuple[IntArray, IntArray, int, int]]:
     """The levels below the root, the deepest first."""
     levels, start, end = [], 0, 1
     while end < nodes:
@@ -128,9 +120,7 @@ def _levels(
     yield from reversed(levels)
 
 
-def random_structure(
-    schema: Schema, attributes: Sequence[str], height: int, random: Random, most: int
-) -> Structure:
+def random_structure(schema: Schema, attributes: Sequence[str], height: int, random: Random, most: int) -> Structure:
     """BuildTreeStructure (Algorithm 2): an attribute at random at every node, down to `height`.
 
     A categorical attribute is used once on a path; a numeric one is cut at a random grid threshold

@@ -79,22 +79,21 @@ class ReadableTree(Learner):
 
     Privacy
     -------
-    Neighbors differ in one record that is there or not. The number of rows has sensitivity 1. The
-    score of a split is the number of records that have the majority label of their branch, which one
-    more record raises by 0 to 1, or -(E + I/2)/2 with its errors E and its impurity I, which one more
-    record lowers by 0 to 1, for every split of every attribute alike (monotone, range 1): so
-    permute-and-flip with rate epsilon is epsilon-DP without a factor 2; see `MaxOperator` and `Blend`.
-    By which score a level chooses, what a node chooses from, what it pays and whether it is a leaf
-    follow from the schema, the noisy number of rows and the splits released above. Nodes of one
-    level are disjoint (parallel composition). The splits of a path add up to 65 % of what is left
-    after the count, at most, or 20 % if trees are drawn; its end gets all the rest (sequential composition). Of
-    the splits' share, where the number of rows allows it, 2 to 5 % of what is left pay for counts of numeric
-    attributes with many codes, and 2 to 10 % each for one or two more rounds if there are uneven ones,
-    whose thresholds these give; see :func:`~bocage.learners.discretization.count_spreads`. At the end of a path a
-    tree is drawn by how many rows it predicts right (monotone, range 1), see
-    :class:`~bocage.private.joint.tree.sampler.DrawnTrees`, or, if that is the whole tree, a tree, an ordinal score or a scorecard among all of
-    these, see :class:`~bocage.private.joint.mixture.OneOf`; with 1000 records times epsilon or more, 5 % of epsilon are
-    left for counts of the leaves of the whole tree, or of rows by points (discrete Laplace, sensitivity 1). Where nothing is
+    Neighbors differ in one record that is there or not. The number of rows has sensitivity 1. The score
+    of a split is the number of records that have the majority label of their branch, which one more record raises by 0
+    to 1, or -(E + I/2)/2 with its errors E and its impurity I, which one more record lowers by 0 to 1, for every split
+    of every attribute alike (monotone, range 1): so permute-and-flip with rate epsilon is epsilon-DP without a factor
+    2; see `MaxOperator` and `Blend`. By which score a level chooses, what a node chooses from, what it pays and whether
+    it is a leaf follow from the schema, the noisy number of rows and the splits released above. Nodes of one level are
+    disjoint (parallel composition). The splits of a path add up to 65 % of what is left after the count, at most, or 20
+    % if trees are drawn; its end gets all the rest (sequential composition). Of the splits' share, where the number of
+    rows allows it, 2 to 5 % of what is left pay for counts of numeric attributes with many codes, and 2 to 10 % each
+    for one or two more rounds if there are uneven ones, whose thresholds these give; see
+    :func:`~bocage.learners.discretization.count_spreads`. At the end of a path a tree is drawn by how many rows it
+    predicts right (monotone, range 1), see :class:`~bocage.private.joint.tree.sampler.DrawnTrees`, or, if that is the
+    whole tree, a tree, an ordinal score or a scorecard among all of these, see
+    :class:`~bocage.private.joint.mixture.OneOf`; with 1000 records times epsilon or more, 5 % of epsilon are left for
+    counts of the leaves of the whole tree, or of rows by points (discrete Laplace, sensitivity 1). Where nothing is
     drawn, which depends on schema, number of rows and epsilon, a leaf is labeled by one permute-and-flip over its label
     counts (monotone, range 1), or counted likewise. Everything else is post-processing.
     """
@@ -125,12 +124,8 @@ class ReadableTree(Learner):
     def check(self, schema: Schema) -> tuple[str, ...]:
         for name, least, most in (("rows", 1, 2**40), ("leaves", 2, MOST_LEAVES)):
             value = getattr(self, name)
-            if not (name == "rows" and value is None) and not (
-                type(value) is int and least <= value <= most
-            ):
-                raise LearnerError(
-                    f"{self.name} needs {name} from {least} to {most}, not {value!r}."
-                )
+            if not (name == "rows" and value is None) and not (type(value) is int and least <= value <= most):
+                raise LearnerError(f"{self.name} needs {name} from {least} to {most}, not {value!r}.")
         for name in ("drawn", "scorecards", "ordinal_scores"):
             if type(value := getattr(self, name)) is not bool:
                 raise LearnerError(f"{self.name} needs {name} to be True or False, not {value!r}.")
@@ -139,9 +134,7 @@ class ReadableTree(Learner):
     def requires(self, schema: Schema) -> tuple[Capability, ...]:  # noqa: ARG002 - whatever it declares
         return (capabilities.draws_by_rejection,) if self.drawn else ()
 
-    def fit(
-        self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
-    ) -> Tree | AdditiveModel:
+    def fit(self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet) -> Tree | AdditiveModel:
         plan = self.plan(table.schema, epsilon)
         start = self.reserve(table, plan)
         progress(0, 3)
@@ -188,9 +181,7 @@ class ReadableTree(Learner):
         coarse = [c for c in columns if isinstance(c, Numeric) and c.cells > THRESHOLDS]
         return count_spreads(start, coarse, rows, epsilon, laplace=True)
 
-    def _rule(
-        self, schema: Schema, rows: int, splits: Epsilon, leaf: Epsilon, cuts: dict[str, Cuts]
-    ) -> Rule:
+    def _rule(self, schema: Schema, rows: int, splits: Epsilon, leaf: Epsilon, cuts: dict[str, Cuts]) -> Rule:
         """The smooth depth rule: about one leaf for every SUPPORT / epsilon records.
 
         There are more where the lower levels are drawn at once.
@@ -210,16 +201,12 @@ class ReadableTree(Learner):
             reach = replace(reach, depth=min(reach.depth, max(ceil(log(room, average) - 1e-9), 1)))
         return Rule(schema, rows, most, average, leaf, reach, cuts)
 
-    def _others(
-        self, schema: Schema, rows: int, epsilon: Epsilon, spreads: Spreads
-    ) -> list[DrawnScores[Any]]:
+    def _others(self, schema: Schema, rows: int, epsilon: Epsilon, spreads: Spreads) -> list[DrawnScores[Any]]:
         """What is drawn among beside trees, where all of a tree is drawn."""
         names, label = self.check(schema), label_of(schema)
         scores: list[Scores[Any] | None] = []
         if self.ordinal_scores:
-            scores.append(
-                ordinal_scores_of(schema, names, rows, epsilon, spreads, leaves=self.leaves)
-            )
+            scores.append(ordinal_scores_of(schema, names, rows, epsilon, spreads, leaves=self.leaves))
         if self.scorecards and label.cells <= POINTED:
             scores.append(scorecards_of(schema, names, rows, float(epsilon), spreads))
         return [DrawnScores(label.name, epsilon, kind) for kind in scores if kind is not None]
@@ -228,7 +215,7 @@ class ReadableTree(Learner):
 def favor_of(support: float) -> int:
     """How often a tree is twice as likely beforehand as a score, by records times epsilon.
 
-    The weight of a kind is that of all its outcomes together, the good and the many. A tree of many leaves is one of very
-    many, and loses against a rougher score that is one of few, long after it would predict better.
+    The weight of a kind is that of all its outcomes together, the good and the many. A tree of many leaves is one of
+    very many, and loses against a rougher score that is one of few, long after it would predict better.
     """
     return min(max(round((support - PLENTY) / (FAVORED * log(2))), 0), MOST_FAVOR)

@@ -20,9 +20,7 @@ PULL = 4.0  # records of what its parent says that a node gets, for the noise of
 TINY = 1e-9
 
 FloatArray = NDArray[np.float64]
-Size = tuple[
-    int, Epsilon | None
-]  # all rows, and the epsilon that they were counted with, if they were
+Size = tuple[int, Epsilon | None]  # all rows, and the epsilon that they were counted with, if they were
 
 
 class Ends(Protocol):
@@ -40,9 +38,7 @@ class Ends(Protocol):
         """Spend everything that these paths have left."""
         ...
 
-    def model(
-        self, parents: Sequence[int], start: OpenCells, certificate: Certificate
-    ) -> Tree | AdditiveModel:
+    def model(self, parents: Sequence[int], start: OpenCells, certificate: Certificate) -> Tree | AdditiveModel:
         """The model, now that all paths have ended; for every node its parent."""
         ...
 

@@ -41,9 +41,7 @@ class Rule:
     reach: Reach | None  # of the levels that are drawn at once
     cuts: dict[str, Cuts] = field(default_factory=dict)  # thresholds of uneven attributes
 
-    def question(
-        self, node: OpenNode, left: Epsilon
-    ) -> tuple[tuple[Candidate, ...], Epsilon] | None:
+    def question(self, node: OpenNode, left: Epsilon) -> tuple[tuple[Candidate, ...], Epsilon] | None:
         """The candidates of a node and what it pays for the choice; None ends the path.
 
         The product of the branches of a path stays below `most`, with some slack and twice that at
@@ -70,9 +68,7 @@ class Rule:
         errors are what counts in the end, and no concave score of range 1 sets splits further apart.
         Where some node of the level has records enough to spare, purity counts too: it looks ahead.
         """
-        strongest = max(
-            self.rows / node.branches * float(paid) for node, paid in zip(nodes, pays, strict=True)
-        )
+        strongest = max(self.rows / node.branches * float(paid) for node, paid in zip(nodes, pays, strict=True))
         blend = self.reach is not None or strongest >= STRONG
         return criterion_named("blend" if blend else "max")
 

@@ -76,17 +76,13 @@ class Scorecard(Learner):
         """Those that are drawn among, or a refusal."""
         scorecards = scorecards_of(schema, self.check(schema), rows, epsilon, spreads)
         if scorecards is None:
-            raise LearnerError(
-                f"{self.name} needs an attribute of 2 to {MOST_CARD_CELLS} values, or a numeric one."
-            )
+            raise LearnerError(f"{self.name} needs an attribute of 2 to {MOST_CARD_CELLS} values, or a numeric one.")
         return scorecards
 
     def requires(self, schema: Schema) -> tuple[Capability, ...]:  # noqa: ARG002 - whatever it declares
         return (capabilities.draws_by_rejection,)
 
-    def fit(
-        self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet
-    ) -> AdditiveModel:
+    def fit(self, table: PrivateTable, epsilon: EpsilonLike, progress: Progress = quiet) -> AdditiveModel:
         plan = self.plan(table.schema, epsilon)
         schema, label = table.schema, label_of(table.schema).name
         start = self.reserve(table, plan)

@@ -54,10 +54,7 @@ def _split(block: Block, children: Sequence[Drawn], schema: Schema) -> Drawn:
     column = schema[name]
     if isinstance(column, Categorical):
         return Drawn(-1, (name, None), tuple(children))
-    runs = [
-        list(run)
-        for _, run in groupby(zip(edges(block, schema), children, strict=False), lambda one: one[1])
-    ]
+    runs = [list(run) for _, run in groupby(zip(edges(block, schema), children, strict=False), lambda one: one[1])]
     return _cut(name, [run[0] for run in runs])
 
 

@@ -63,7 +63,8 @@ def scorecards_of(
     schema: Schema, names: Sequence[str], rows: int, epsilon: float, spreads: Spreads
 ) -> Scorecards | None:
     """Scorecards of as many attributes as work and data allow, with rich patterns where so many may
-    have them; None if no attribute has few enough values."""
+    have them; None if no attribute has few enough values.
+    """
     if not (blocks := _blocks(schema, names, spreads)):
         return None
     rich, plain = (_Extent.of(schema, blocks, rows, epsilon, rich=rich) for rich in (True, False))
@@ -120,9 +121,7 @@ class _Extent:
     sums: list[int]  # most points of each, most first
 
     @classmethod
-    def of(
-        cls, schema: Schema, blocks: Sequence[Block], rows: int, epsilon: float, *, rich: bool
-    ) -> _Extent:
+    def of(cls, schema: Schema, blocks: Sequence[Block], rows: int, epsilon: float, *, rich: bool) -> _Extent:
         every = [patterns_of(schema[b.columns[0]], b.size, rich=rich) for b in blocks]
         labels = label_of(schema).cells
         return cls(
@@ -140,11 +139,7 @@ class _Extent:
         for size in range(1, len(self.sizes) + 1):
             work, scorecards, more = self._work(size)
             spent, sets = spent + work, sets + more
-            fits = (
-                spent <= CARD_WORK_OF_ALL
-                and sets <= MOST_SETS
-                and sum(self.sums[:size]) <= MOST_SUM
-            )
+            fits = spent <= CARD_WORK_OF_ALL and sets <= MOST_SETS and sum(self.sums[:size]) <= MOST_SUM
             if not fits or log(scorecards) * worth > self.support:
                 break
             if spent <= CARD_WORK or size == len(self.sizes):

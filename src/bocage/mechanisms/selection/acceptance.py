@@ -69,9 +69,7 @@ def accept(
             return False
 
 
-def _exceeds_one(
-    numerators: Sequence[int], denominators: Sequence[int], exponent: Fraction
-) -> bool:
+def _exceeds_one(numerators: Sequence[int], denominators: Sequence[int], exponent: Fraction) -> bool:
     """Decide n exp(-x) > d. Unless x = 0 the two sides differ: exp(x) is irrational then."""
     if not exponent:
         return reduce(mul, numerators, 1) > reduce(mul, denominators, 1)

@@ -38,9 +38,7 @@ _SPARE = 3  # bits by which P exceeds the bits of the sum of the n
 _FEW = 32  # candidates whose weights are computed one by one sooner than by a ladder
 
 
-def select_exponential(
-    contests: Sequence[Contest], source: Randomness, bits: int = _BITS
-) -> IntArray:
+def select_exponential(contests: Sequence[Contest], source: Randomness, bits: int = _BITS) -> IntArray:
     """Select one candidate of each contest by the exponential mechanism, exactly.
 
     `bits` sets how many contests go into one batch and how tight the first bounds are, not the

@@ -33,9 +33,7 @@ def select_permute_and_flip(contests: Sequence[Contest], source: Randomness) -> 
     selected = np.empty(len(contests), dtype=np.int64)
     for batch in batches(contests):
         if batch.weights.max() > 1:
-            raise ValueError(
-                "permute-and-flip knows no weights but 0 and 1: use the exponential mechanism"
-            )
+            raise ValueError("permute-and-flip knows no weights but 0 and 1: use the exponential mechanism")
         selected[batch.members] = _select(batch, source)
     return selected
 

@@ -101,9 +101,7 @@ class Proposed(Generic[T]):
 Proposal = Callable[[Choices], Proposed[T]]
 
 
-def draw_by_rejection(
-    proposal: Proposal[T], rate: Fraction, total: float, source: Randomness, bits: int = _BITS
-) -> T:
+def draw_by_rejection(proposal: Proposal[T], rate: Fraction, total: float, source: Randomness, bits: int = _BITS) -> T:
     """Draw an outcome with probability proportional to prior * exp(rate * score), exactly.
 
     `total` is about the logarithm of the sum of these over all outcomes. The module says how much
@@ -135,8 +133,6 @@ def _integer_weights(weights: FloatArray, bits: int) -> IntArray:
     """Turn logarithms into integer weights: the only place where a float is looked at."""
     most = weights.max(axis=1, keepdims=True)
     if not np.isfinite(most).all():
-        raise ValueError(
-            "a choice needs a candidate that may be chosen, and weights below infinity"
-        )
+        raise ValueError("a choice needs a candidate that may be chosen, and weights below infinity")
     integers: IntArray = (np.exp(weights - most) * 2.0**bits).astype(np.int64)
     return integers + (weights > -np.inf)

@@ -58,9 +58,7 @@ class Term:
         """For each column the codes of a cell."""
         ranges = []
         cuts = self.cuts or ((),) * len(self.columns)
-        for name, cells, term_cuts in reversed(
-            list(zip(self.columns, self.cells, cuts, strict=True))
-        ):
+        for name, cells, term_cuts in reversed(list(zip(self.columns, self.cells, cuts, strict=True))):
             cell, at = divmod(cell, cells)
             edges = (0, *starts_of(schema[name], cells, term_cuts), schema[name].cells)
             ranges.append((schema[name], range(edges[at], edges[at + 1])))
@@ -131,9 +129,7 @@ class AdditiveModel(Model):
         sums = np.tile(self.intercept, (rows, 1))
         for term in self.terms:
             cell, present = np.zeros(rows, np.int64), np.ones(rows, bool)
-            for name, size, table in zip(
-                term.columns, term.cells, term.lookup(self.schema), strict=True
-            ):
+            for name, size, table in zip(term.columns, term.cells, term.lookup(self.schema), strict=True):
                 code = matrix[line[name]]
                 present &= code >= 0
                 cell = cell * size + table[code]
@@ -174,11 +170,7 @@ class AdditiveModel(Model):
 
 def _check(term: Term, schema: Schema, labels: int) -> None:
     names = {column.name for column in schema.attributes}
-    if (
-        not term.columns
-        or len(set(term.columns)) < len(term.columns)
-        or not names >= {*term.columns}
-    ):
+    if not term.columns or len(set(term.columns)) < len(term.columns) or not names >= {*term.columns}:
         raise ModelError("a term looks at different columns of the schema, one at least.")
     cuts = term.cuts or ((),) * len(term.columns)
     fit = len(term.cells) == len(cuts) == len(term.columns) and all(

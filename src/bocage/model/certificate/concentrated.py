@@ -68,9 +68,7 @@ def relaxed(certificate: Certificate, delta: float | None = None) -> Relaxed | N
     if not 0 < delta < 1:
         raise ModelError(f"delta is a probability between 0 and 1, not {delta!r}.")
     executed = certificate.executed
-    if certificate.epsilon is None or not (
-        executed or not any(line.level for line in certificate.plan)
-    ):
+    if certificate.epsilon is None or not (executed or not any(line.level for line in certificate.plan)):
         return None
     charged = float(certificate.epsilon)
     rho = composed(certificate.plan, lambda line: line.concentrated)
@@ -85,10 +83,7 @@ def relaxed(certificate: Certificate, delta: float | None = None) -> Relaxed | N
 def _released(rho: float, delta: float, charged: float) -> float:
     """A bound on the loss of one run, of which `rho` is known afterwards and nothing else."""
     unlikely = log(len(_ORDERS) / delta)
-    return min(
-        (1 + above) * rho + unlikely / above
-        for above in (2 * order * unlikely / charged for order in _ORDERS)
-    )
+    return min((1 + above) * rho + unlikely / above for above in (2 * order * unlikely / charged for order in _ORDERS))
 
 
 def _smallest(rho: float, delta: float) -> float:

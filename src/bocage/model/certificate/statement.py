@@ -59,9 +59,7 @@ def _releases(certificate: Certificate) -> Iterator[str]:
     for line in certificate.plan:
         shared = "" if line.queries == 1 else f" shared by {line.queries} questions"
         part = f" in part {'.'.join(map(str, line.within))}" if line.within else ""
-        yield (
-            f"  level {line.level}{part}: {line.question}: {line.epsilon}{shared} ({line.mechanism})"
-        )
+        yield (f"  level {line.level}{part}: {line.question}: {line.epsilon}{shared} ({line.mechanism})")
     if any(line.within for line in certificate.plan):
         yield (
             "No record is in two parts that differ in their last number only, or in two parts of "

@@ -176,9 +176,7 @@ def _weights(tree: Tree) -> NDArray[np.int64]:
     return weights
 
 
-def _tree(
-    tree: Tree, model: Model, weights: NDArray[np.int64] | NDArray[np.float64]
-) -> dict[str, Any]:
+def _tree(tree: Tree, model: Model, weights: NDArray[np.int64] | NDArray[np.float64]) -> dict[str, Any]:
     position = {name: i for i, name in enumerate(model.columns)}
     column = [position.get(attribute.name, -1) for attribute in tree.schema.attributes]
     different, number = np.unique(weights, axis=0, return_inverse=True)

@@ -52,9 +52,7 @@ def to_dict(model: Model) -> dict[str, Any]:
     if isinstance(model, Tree):
         return {"format": "bocage.tree", **head, **_nodes(model)}
     if isinstance(model, Forest):
-        trees = [
-            {**_nodes(tree), "certificate": _own_certificate(tree, model)} for tree in model.trees
-        ]
+        trees = [{**_nodes(tree), "certificate": _own_certificate(tree, model)} for tree in model.trees]
         return {"format": "bocage.forest", **head, "voting": model.voting, "trees": trees}
     if isinstance(model, AdditiveModel):
         return {"format": "bocage.additive", **head, **_terms(model)}
@@ -71,8 +69,7 @@ def from_dict(document: Any) -> Tree | Forest | AdditiveModel:
     version = document.get("version")
     if type(version) is not int or not VERSION <= version <= WITH_RELEASES:
         raise ModelError(
-            f"the model has format version {short(version)}; this program reads versions "
-            f"{VERSION} to {WITH_RELEASES}."
+            f"the model has format version {short(version)}; this program reads versions {VERSION} to {WITH_RELEASES}."
         )
     _read.fields(document, (*_HEAD, *_MORE[kind]), "a model")
     schema = _schema(document["schema"])
@@ -117,8 +114,7 @@ def load(path: str | Path, *, largest: int = LARGEST_FILE) -> Tree | Forest | Ad
         raise ModelError(f"model file {path} cannot be read: {error.strerror}.") from None
     except Unreadable as error:
         raise ModelError(
-            f"model file {path} is too large: {error.problem}. If you trust it, give load more as "
-            "largest."
+            f"model file {path} is too large: {error.problem}. If you trust it, give load more as largest."
         ) from None
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
@@ -148,9 +144,7 @@ def _nodes(tree: Tree) -> dict[str, Any]:
 
 
 def _released(values: list[Any], has: Any) -> list[Any]:
-    return [
-        value if released else None for value, released in zip(values, has.tolist(), strict=True)
-    ]
+    return [value if released else None for value, released in zip(values, has.tolist(), strict=True)]
 
 
 def _schema(document: Any) -> Schema:
@@ -198,9 +192,7 @@ def _numbers(document: dict[str, Any], key: str, low: int, high: int) -> list[in
     return [_read.integer(value, low, high, f'an entry of "{key}"') for value in values]
 
 
-def _optional(
-    document: dict[str, Any], key: str, nodes: int, read: Callable[[Any], Any]
-) -> list[Any]:
+def _optional(document: dict[str, Any], key: str, nodes: int, read: Callable[[Any], Any]) -> list[Any]:
     values = _read.items(document[key], f'"{key}"')
     if len(values) != nodes:
         raise ModelError(f'"{key}" has {len(values)} entries for {nodes} nodes.')
@@ -242,9 +234,7 @@ def _says_cuts(terms: Any) -> bool:
     return isinstance(terms, list) and any(isinstance(t, dict) and "cuts" in t for t in terms)
 
 
-def _additive(
-    document: dict[str, Any], schema: Schema, certificate: Certificate, *, cuts: bool
-) -> AdditiveModel:
+def _additive(document: dict[str, Any], schema: Schema, certificate: Certificate, *, cuts: bool) -> AdditiveModel:
     """Read what `_terms` wrote, each term with its cuts if the version has them."""
     labels = shape.labels(schema)
     _read.integer(document["unit"], UNIT, UNIT, '"unit"')
@@ -262,10 +252,7 @@ def _additive(
         if not cells or len(rows) != prod(cells) or len(rows) * labels > shape.MOST_ENTRIES:
             raise ModelError(f"a term has {len(rows)} lines of scores for {prod(cells)} cells.")
         scores = [_scores(row, labels, 'an entry of "scores"') for row in rows]
-        term_cuts = tuple(
-            _cuts(codes)
-            for codes in _read.items(entry.get("cuts", []), '"cuts"', most=len(columns))
-        )
+        term_cuts = tuple(_cuts(codes) for codes in _read.items(entry.get("cuts", []), '"cuts"', most=len(columns)))
         terms.append(Term(columns, cells, np.array(scores, np.int64), term_cuts))
     return AdditiveModel(schema, np.array(intercept, np.int64), tuple(terms), certificate)
 

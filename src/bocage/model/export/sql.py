@@ -60,8 +60,7 @@ def to_sql(model: Model, dialect: Dialect, *, source: str | None = None) -> str:
     aliases = _aliases(model)
     prefix = "" if source is None else f"{quoted(source)}."
     cleaned = ",\n  ".join(
-        f"{_cleaned(model.schema[name], prefix + quoted(name), dialect)} AS {alias}"
-        for name, alias in aliases.items()
+        f"{_cleaned(model.schema[name], prefix + quoted(name), dialect)} AS {alias}" for name, alias in aliases.items()
     )
     rows = f'(SELECT\n  {cleaned}{_FENCE[dialect]}) AS "row"'
     if isinstance(model, Tree):
@@ -99,9 +98,7 @@ def _additive(
     labels: Sequence[str],
     rows: str,
 ) -> str:
-    reached = [
-        f"{_cell(model, term, aliases, dialect)} AS t{i}" for i, term in enumerate(model.terms)
-    ]
+    reached = [f"{_cell(model, term, aliases, dialect)} AS t{i}" for i, term in enumerate(model.terms)]
     sums = []
     for label, first in enumerate(model.intercept.tolist()):
         scores = [_array(term.scores[:, label].tolist(), "bigint", dialect) for term in model.terms]
@@ -133,9 +130,7 @@ def _case(column: Attribute, x: str, values: list[int], dialect: Dialect) -> str
     return f"CASE {' '.join(whens)} WHEN {x} IS NOT NULL THEN {values[-1]} END"
 
 
-def _winner(
-    reached: Sequence[str], sums: Sequence[str], dialect: Dialect, labels: Sequence[str], rows: str
-) -> str:
+def _winner(reached: Sequence[str], sums: Sequence[str], dialect: Dialect, labels: Sequence[str], rows: str) -> str:
     """The label with the largest sum, the first of several."""
     added = ", ".join(f"{total} AS s{label}" for label, total in enumerate(sums))
     listed = ", ".join(f"s{label}" for label in range(len(labels)))
@@ -258,8 +253,7 @@ def _number(column: Numeric, x: str, dialect: Dialect) -> str:
     else:
         # Compared with decimal literals, a column of any number type keeps its own arithmetic.
         value = (
-            f"CASE WHEN {x} > -{_HALF} AND {x} < {_HALF} THEN 0 "
-            f"ELSE LEAST(GREATEST({x}, -{_CUT}), {_CUT})::float8 END"
+            f"CASE WHEN {x} > -{_HALF} AND {x} < {_HALF} THEN 0 ELSE LEAST(GREATEST({x}, -{_CUT}), {_CUT})::float8 END"
         )
         test = f"{x} IS NULL OR {x} = 'NaN'::numeric"
     drop = ""

@@ -231,9 +231,7 @@ def _additive_svg(model: AdditiveModel) -> str:
     for term, lines in terms:
         parts += _term(model, term, lines, y, left=left, largest=largest)
         y += HEAD + LINE * len(lines) + 14
-    width = max(
-        width, 2 * MARGIN + 8.5 * len(title), 2 * MARGIN + LETTER * len(intercept_text(model))
-    )
+    width = max(width, 2 * MARGIN + 8.5 * len(title), 2 * MARGIN + LETTER * len(intercept_text(model)))
     size = f'viewBox="0 0 {width:.0f} {y:.0f}" width="{width:.0f}" height="{y:.0f}"'
     return "\n".join(
         [
@@ -259,8 +257,7 @@ def _term(
         middle = left + column * (2 * BAR + 60) + BAR
         if not two:
             yield (
-                f'<text class="dim" x="{middle:.1f}" y="{top:.1f}" text-anchor="middle">'
-                f"{xml(shorten(label))}</text>"
+                f'<text class="dim" x="{middle:.1f}" y="{top:.1f}" text-anchor="middle">{xml(shorten(label))}</text>'
             )
         low, high = top + 6, top + 6 + LINE * len(lines)
         yield f'<path class="line" d="M{middle:.1f} {low:.1f}V{high:.1f}"/>'

@@ -95,9 +95,7 @@ def _additive_text(model: AdditiveModel) -> str:
     for term in model.by_importance():
         lines.append(" and ".join(term.columns))
         for words, effects in cells_of(model, term):
-            shown = "  ".join(
-                _signed(e, label) for e, label in zip(effects, _names(model), strict=True)
-            )
+            shown = "  ".join(_signed(e, label) for e, label in zip(effects, _names(model), strict=True))
             lines.append(f"  {words}: {shown}")
     return "\n".join(lines)
 

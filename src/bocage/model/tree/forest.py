@@ -53,9 +53,7 @@ class Forest(Model):
         if self.voting == "counts":
             for number, tree in enumerate(self.trees):
                 if not tree.has_counts[tree.is_leaf].all():
-                    raise ModelError(
-                        f"tree {number} has leaves without counts, so it cannot vote by counts."
-                    )
+                    raise ModelError(f"tree {number} has leaves without counts, so it cannot vote by counts.")
 
     def __reduce__(self) -> Any:
         return type(self), (self.trees, self.voting, self.certificate)

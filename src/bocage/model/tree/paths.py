@@ -72,11 +72,7 @@ def condition(attribute: Attribute, codes: Codes) -> list[Predicate]:
 
 def predicate(tree: Tree, node: int) -> Predicate:
     """The filter that the rows of a node pass: usable in `PrivateTable.where`."""
-    parts = [
-        part
-        for name, codes in path(tree, node).items()
-        for part in condition(tree.schema[name], codes)
-    ]
+    parts = [part for name, codes in path(tree, node).items() for part in condition(tree.schema[name], codes)]
     return And(tuple(parts))
 
 
@@ -85,8 +81,7 @@ def leaf_names(tree: Tree) -> tuple[str, ...]:
     names = [to_text(predicate(tree, leaf)) for leaf in tree.leaves]
     often = Counter(names)
     return tuple(
-        name if often[name] == 1 else f"{name} (leaf {leaf})"
-        for name, leaf in zip(names, tree.leaves, strict=True)
+        name if often[name] == 1 else f"{name} (leaf {leaf})" for name, leaf in zip(names, tree.leaves, strict=True)
     )
 
 

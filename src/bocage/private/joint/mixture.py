@@ -87,17 +87,13 @@ class OneOf(Fit[Outcome]):
     def run(self, read: Read, terms: Terms, noise: Noise) -> Outcome:
         proposals = self.proposals(read, terms)
         shares = [2**self.favor] + [1] * len(self.others)
-        totals = np.array(
-            [total + log(share) for (*_, total), share in zip(proposals, shares, strict=True)]
-        )
+        totals = np.array([total + log(share) for (*_, total), share in zip(proposals, shares, strict=True)])
 
         def proposal(choices: Choices) -> Proposed[Outcome]:
             place = choices.choose(totals)
             found = proposals[place][0](choices)
             odds, out_of = found.odds
-            return Proposed(
-                found.outcome, found.score, (shares[place] * odds, sum(shares) * out_of)
-            )
+            return Proposed(found.outcome, found.score, (shares[place] * odds, sum(shares) * out_of))
 
         total = float(np.logaddexp.reduce(totals)) - log(sum(shares))
         return noise.draw_by_rejection(proposal, proposals[0][1], total)

@@ -23,9 +23,7 @@ UNITS = 2**UNIT_BITS  # of a score, for the full rate
 Claim = tuple["Proposal[T]", Fraction, float]
 
 
-def tempered(
-    propose: Callable[[Fraction], Claim[T]], rows: int, labels: int, rate: Fraction
-) -> Claim[T]:
+def tempered(propose: Callable[[Fraction], Claim[T]], rows: int, labels: int, rate: Fraction) -> Claim[T]:
     """A proposal among the outcomes at several rates, its rate, and about the logarithm of its sum.
 
     At rate r an outcome has weight prior * exp(r * rows right). If a label is as predicted with
@@ -48,12 +46,7 @@ def tempered(
         return propose(rate)
     costs, unit = _costs(rate, halvings, labels), rate / UNITS
     proposals = [propose(rate / 2**k) for k in halvings]
-    totals = np.array(
-        [
-            total - float(cost * unit) * rows
-            for (*_, total), cost in zip(proposals, costs, strict=True)
-        ]
-    )
+    totals = np.array([total - float(cost * unit) * rows for (*_, total), cost in zip(proposals, costs, strict=True)])
 
     def proposal(choices: Choices) -> Proposed[T]:
         place = choices.choose(totals)

@@ -74,8 +74,8 @@ class Boosting(Fit[list[Correction]]):
 
     The cells of a table share no rows. So the sum of prior * exp(rate * score) over all tables of some columns is a
     product over the cells of a sum over the changes: exact up to floats, which only propose, see
-    :mod:`bocage.mechanisms.selection.rejection_sampling`. With b cells and s choices of columns, all sums are off by less than
-    (b + s + 32) 2**-50 rate * rows, which is added to the total that a proposal claims. Tables are counted in
+    :mod:`bocage.mechanisms.selection.rejection_sampling`. With b cells and s choices of columns, all sums are off by
+    less than (b + s + 32) 2**-50 rate * rows, which is added to the total that a proposal claims. Tables are counted in
     groups that fit into memory, and those of the columns that a walk has chosen again, for its cells.
 
     Not covered: the time that a draw takes depends on the rows, as that of every computation here.
@@ -144,9 +144,7 @@ class Boosting(Fit[list[Correction]]):
     def rehearse(self, noise: Noise) -> None:
         capabilities.draws_by_rejection(noise)
 
-    def run(
-        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
-    ) -> list[Correction]:
+    def run(self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise) -> list[Correction]:
         from bocage.private.objective.margins import (  # noqa: PLC0415 - a compiler
             MarginRows,
             corrected,
@@ -251,8 +249,5 @@ class Boosting(Fit[list[Correction]]):
 def _lines(places: Sequence[Columns], sizes: Sequence[int]) -> IntArray:
     """Terms or tables as :mod:`~bocage.private.objective.margins` has them, their cells end to end."""
     wide, starts = max(map(len, places)), accumulate(sizes[:-1], initial=0)
-    lines = [
-        (*[-1] * (wide - len(columns)), *columns, start)
-        for columns, start in zip(places, starts, strict=True)
-    ]
+    lines = [(*[-1] * (wide - len(columns)), *columns, start) for columns, start in zip(places, starts, strict=True)]
     return np.array(lines, np.int64)

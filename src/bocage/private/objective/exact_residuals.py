@@ -45,9 +45,7 @@ def precise_residuals(
             for kind, count in zip(kinds.T, counts.tolist(), strict=True):
                 at = kind[:-1] + design.offsets
                 scores = [Decimal(int(s)) / (1 << bits) for s in prior + tables[at].sum(axis=0)]
-                residuals = np.array(
-                    _residuals(scores, int(kind[-1]), design.reference, fraction), object
-                )
+                residuals = np.array(_residuals(scores, int(kind[-1]), design.reference, fraction), object)
                 sums[at] += residuals * count
     return sums, rows
 

@@ -30,9 +30,10 @@ Fitted = tuple[IntArray, list[IntArray]]
 class AdditiveFit(Fit[Fitted]):
     """Logistic (two labels) or multinomial loss over one table per term, minimized once with noise.
 
-    A row's score for a label is a public prior, plus an intercept, plus one entry of each table. The
-    tables are centered. Where little data makes penalties large, all of these are scaled down
-    together: for two or three labels the prior too, by what penalties leave of a table on average. With w for all parameters and L_r for the logarithmic loss of row r,
+    A row's score for a label is a public prior, plus an intercept, plus one entry of each table. The tables are
+    centered. Where little data makes penalties large, all of these are scaled down together: for two or three labels
+    the prior too, by what penalties leave of a table on average. With w for all parameters and L_r for the logarithmic
+    loss of row r,
 
         w* = argmin  sum_r L_r(w) + 1/2 sum_t lambda_t |w_t|**2 + <beta, w>,
 
@@ -116,9 +117,7 @@ class AdditiveFit(Fit[Fitted]):
         if len(self.prior) != design.columns or max(map(abs, self.prior)) > MOST_PRIOR:
             raise PlanError(f"a prior needs {design.columns} scores within ±{MOST_PRIOR}.")
         if not 1 <= self.rows <= MOST_COUNT:
-            raise PlanError(
-                f"an additive model needs a number of rows from 1 to {MOST_COUNT}, not {self.rows}."
-            )
+            raise PlanError(f"an additive model needs a number of rows from 1 to {MOST_COUNT}, not {self.rows}.")
 
     def rehearse(self, noise: Noise) -> None:
         noise.perturb([Tables(self.epsilon.fraction, (2,))])
@@ -130,9 +129,7 @@ class AdditiveFit(Fit[Fitted]):
         rate = self.epsilon.fraction / terms.steps
         return calibrate(self.design(terms.schema), rate, self.rows, SHRINKAGE)
 
-    def run(
-        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
-    ) -> Fitted:
+    def run(self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise) -> Fitted:
         from bocage.private.objective.residuals import FitRows  # noqa: PLC0415 - a compiler
         from bocage.private.objective.rounding import Problem, rounded_minimum  # noqa: PLC0415 - likewise
 

@@ -81,9 +81,7 @@ def _add_up(cells: Any, start: Any, sizes: Any, terms: Any, tables: Any, scores:
                     line[i] += tables[label, begin + cells[last, start + i]]
             else:
                 for i in range(len(line)):
-                    line[i] += tables[
-                        label, begin + front[i] * sizes[last] + cells[last, start + i]
-                    ]
+                    line[i] += tables[label, begin + front[i] * sizes[last] + cells[last, start + i]]
 
 
 @compiled
@@ -119,9 +117,7 @@ def find_margins(
 
 
 @compiled
-def count_margins(
-    cells: Any, margins: Any, sizes: Any, blocks: Any, width: Any, counts: Any
-) -> None:
+def count_margins(cells: Any, margins: Any, sizes: Any, blocks: Any, width: Any, counts: Any) -> None:
     """Add each row to the counters of its cell of every block; a line of `blocks` is as one of `terms`.
 
     Rows take turns with four sets of counters: neighbors are often alike, and adding to what was
@@ -165,7 +161,8 @@ def count_margins(
 def right_rows(counts: Any, corrected: Any, right: Any) -> None:
     """Add to `right` how many rows of each cell are right under each change, by their margins.
 
-    `corrected` is what the function of that name gives. Most counts are 0, so that this is quicker than a product of matrices.
+    `corrected` is what the function of that name gives. Most counts are 0, so that this is quicker than a product
+    of matrices.
     """
     for cell in range(len(counts)):
         for margin in range(len(corrected)):
@@ -194,9 +191,7 @@ class MarginRows(CellRows):
 
         return margins_of
 
-    def right(
-        self, margins_of: MarginsOf, groups: Sequence[Group], corrected: Floats
-    ) -> Iterator[Floats]:
+    def right(self, margins_of: MarginsOf, groups: Sequence[Group], corrected: Floats) -> Iterator[Floats]:
         """For each group of blocks, how many rows of each of its cells are right under each change.
 
         `corrected` is what the function of that name gives. All cores share the groups if there are

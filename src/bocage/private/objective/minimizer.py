@@ -98,9 +98,7 @@ class Descent:
     def _curved(self, direction: Floats) -> Floats:
         """The second derivatives where the search is, times a direction over centered tables."""
         intercept, tables = self._design.expand(self.at)
-        curved = self._rows.curved(
-            (self._prior + intercept, tables), self._design.expand(direction)
-        )
+        curved = self._rows.curved((self._prior + intercept, tables), self._design.expand(direction))
         return self._centered(self._design.collect(curved)) + self._penalty * direction
 
     def look_around(self, sample: int = _CLOSELY) -> None:

@@ -66,9 +66,7 @@ def _exp(values: Any, size: Any) -> None:
 
 
 @compiled
-def _scores(
-    cells: Any, start: Any, stop: Any, offsets: Any, tables: Any, prior: Any, scores: Any
-) -> None:
+def _scores(cells: Any, start: Any, stop: Any, offsets: Any, tables: Any, prior: Any, scores: Any) -> None:
     for c in range(len(prior)):
         for i in range(stop - start):
             scores[c, i] = prior[c]
@@ -103,9 +101,7 @@ def _normalize(p: Any, columns: Any, size: Any, reference: Any) -> None:
 
 
 @compiled
-def add_residuals(
-    cells: Any, labels: Any, offsets: Any, tables: Any, prior: Any, reference: Any, sums: Any
-) -> None:
+def add_residuals(cells: Any, labels: Any, offsets: Any, tables: Any, prior: Any, reference: Any, sums: Any) -> None:
     """Add the residuals of at most CHUNK rows to the integers of their cells."""
     columns = len(prior)
     p = np.empty((columns + 2, _STRIP))
@@ -205,9 +201,7 @@ class FitRows(CellRows):
             rows += seen
         return high.astype(object) * (1 << _SPLIT) + low.astype(object), rows
 
-    def curvature(
-        self, tables: Floats, prior: Floats, which: list[tuple[int, int]], sample: int
-    ) -> Floats:
+    def curvature(self, tables: Floats, prior: Floats, which: list[tuple[int, int]], sample: int) -> Floats:
         """About the second derivatives of the loss, a matrix of fine cells for each pair of columns.
 
         From about `sample` rows, evenly spread over the table, which may be sorted: it only steers
@@ -249,9 +243,7 @@ class FitRows(CellRows):
 
         def work(chunk: Chunk) -> Floats:
             sums = np.zeros((design.fine, design.columns))
-            add_curved(
-                chunk[0], design.offsets, tables, at[0], turns, direction[0], design.reference, sums
-            )
+            add_curved(chunk[0], design.offsets, tables, at[0], turns, direction[0], design.reference, sums)
             return sums
 
         whole = np.zeros((design.fine, design.columns))

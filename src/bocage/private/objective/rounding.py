@@ -127,9 +127,7 @@ def _surely(problem: Problem, descent: Descent, point: Point) -> Integers:
         point, nearest = there, min(nearest, _size(there))
 
 
-def _step(
-    problem: Problem, descent: Descent, point: Point, digits: int, nearest: Fraction
-) -> Point | None:
+def _step(problem: Problem, descent: Descent, point: Point, digits: int, nearest: Fraction) -> Point | None:
     """A point that is certainly better: by Newton's method, or down the gradient.
 
     None only where floating point has too few digits for it.
@@ -162,9 +160,7 @@ def _better(problem: Problem, point: Point, there: Point, nearest: Fraction) -> 
     moved = there.parameters * (1 << (finer - there.bits))
     moved = moved - point.parameters * (1 << (finer - point.bits))
     length = isqrt(int((moved**2).sum())) + 1
-    rise = Fraction(
-        int((moved * there.gradient).sum()) + length * there.error, 1 << (finer + there.unit)
-    )
+    rise = Fraction(int((moved * there.gradient).sum()) + length * there.error, 1 << (finer + there.unit))
     return -rise >= _size(point) ** 2 / (8 * steepest(problem))
 
 
@@ -174,9 +170,7 @@ def steepest(problem: Problem) -> int:
     return problem.rows.rows * len(problem.design.sizes) // 2 + largest + 2
 
 
-def _with_few_bits(
-    problem: Problem, parameters: NDArray[np.float64]
-) -> tuple[Integers, int] | None:
+def _with_few_bits(problem: Problem, parameters: NDArray[np.float64]) -> tuple[Integers, int] | None:
     """The point on so coarse a grid that adding up its scores, or subtracting them, rounds nothing.
 
     None if floating point has no such grid, or no such point.

@@ -66,15 +66,12 @@ class BestModel(Fit[int]):
         if any(abs(handicap) > MOST_HANDICAP for handicap in self.handicaps):
             raise PlanError(f"a handicap is {MOST_HANDICAP} rows at most.")
         if self.forgiven and (
-            len(self.forgiven) != len(self.models)
-            or not 0 <= min(self.forgiven) <= max(self.forgiven) <= WHOLE
+            len(self.forgiven) != len(self.models) or not 0 <= min(self.forgiven) <= max(self.forgiven) <= WHOLE
         ):
             raise PlanError(f"a model is forgiven 0 to {WHOLE} of {WHOLE} errors, each or none is.")
         for model in self.models:
             if type(model) not in _KINDS:
-                raise PlanError(
-                    "trees, forests and additive models can be compared, and no others."
-                )
+                raise PlanError("trees, forests and additive models can be compared, and no others.")
             if model.schema.fingerprint != terms.schema.fingerprint:
                 raise PlanError("a model can be compared on a table of its own schema only.")
         self.question(place).check(terms.schema)
@@ -82,9 +79,7 @@ class BestModel(Fit[int]):
     def rehearse(self, noise: Noise) -> None:
         """Every provider has this selection."""
 
-    def run(
-        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
-    ) -> int:
+    def run(self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise) -> int:
         none, unit = (0,) * len(self.models), WHOLE if self.forgiven else 1
         scores = -np.array(self.handicaps or none, np.int64) * unit
         for batch in read():

@@ -112,8 +112,7 @@ def bodies(sizes: Sequence[int], rate: Fraction) -> list[ConsistentTables]:
     groups = groups_of(sizes)
     shares = [rate * len(group) / len(sizes) for group in groups]
     return [
-        ConsistentTables(share, tuple(sizes[i] for i in group))
-        for group, share in zip(groups, shares, strict=True)
+        ConsistentTables(share, tuple(sizes[i] for i in group)) for group, share in zip(groups, shares, strict=True)
     ]
 
 
@@ -132,10 +131,7 @@ def rounded(noise: Perturbation) -> list[IntArray]:
     """The noise as whole numbers, rounded half up; digits are drawn until nothing is left open."""
     while True:
         half = 1 << (noise.bits - 1)
-        ends = [
-            ((low + half) >> noise.bits, (high + half) >> noise.bits)
-            for low, high in noise.bounds()
-        ]
+        ends = [((low + half) >> noise.bits, (high + half) >> noise.bits) for low, high in noise.bounds()]
         if all((low == high).all() for low, high in ends):
             return [low.astype(np.int64) for low, _ in ends]
         noise.refine()

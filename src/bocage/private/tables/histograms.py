@@ -61,13 +61,9 @@ class Histograms(CellQuery[list[dict[str, IntArray]]]):
 
     def draw(self, tally: Tally, terms: Terms, noise: Noise) -> list[dict[str, IntArray]]:
         """For each cell and each of its columns noisy counts of shape (codes, labels)."""
-        return [
-            self._cell(cell, names, tally, terms, noise) for cell, names in enumerate(self.columns)
-        ]
+        return [self._cell(cell, names, tally, terms, noise) for cell, names in enumerate(self.columns)]
 
-    def _cell(
-        self, cell: int, names: Sequence[str], tally: Tally, terms: Terms, noise: Noise
-    ) -> dict[str, IntArray]:
+    def _cell(self, cell: int, names: Sequence[str], tally: Tally, terms: Terms, noise: Noise) -> dict[str, IntArray]:
         noisy = {}
         for name, share in zip(names, self._shares(cell), strict=True):
             exact = tally.columns[name][cell]

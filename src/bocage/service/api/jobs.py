@@ -73,12 +73,8 @@ def cancel_job(service: Served, analyst: Caller, job: Id) -> documents.JobDocume
     return document(service.jobs.cancel(analyst, job))
 
 
-@routes.get(
-    "/jobs/{job}/events", tags=["learning"], response_class=StreamingResponse, responses=_STREAM
-)
-async def follow_job(
-    service: Served, request: Request, analyst: Caller, job: Id
-) -> StreamingResponse:
+@routes.get("/jobs/{job}/events", tags=["learning"], response_class=StreamingResponse, responses=_STREAM)
+async def follow_job(service: Served, request: Request, analyst: Caller, job: Id) -> StreamingResponse:
     """The progress of a job as server-sent events, until it or the key ends."""
     if _streams[analyst] >= MOST_STREAMS:
         raise Limited(f"{MOST_STREAMS} jobs of this analyst are followed already.", 5)

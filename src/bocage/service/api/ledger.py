@@ -20,9 +20,7 @@ After = Annotated[int, Query(ge=0, le=2**62, description="The number of the last
 
 
 @routes.get("/ledger", tags=["account"])
-def own_lines(
-    service: Served, analyst: Caller, after: After = 0, limit: Limit = 100
-) -> documents.LedgerDocument:
+def own_lines(service: Served, analyst: Caller, after: After = 0, limit: Limit = 100) -> documents.LedgerDocument:
     """The lines about this analyst's accounts, oldest first.
 
     Without their hashes: each is also one of the line before, which may be another's, and would
@@ -30,9 +28,7 @@ def own_lines(
     """
     scopes = {table.scope for table, _ in service.tables.granted(analyst)}
     entries = [
-        entry
-        for scope in scopes
-        for entry in service.ledger.entries(Scope.table(scope).analyst(analyst), after, limit)
+        entry for scope in scopes for entry in service.ledger.entries(Scope.table(scope).analyst(analyst), after, limit)
     ]
     page = sorted(entries, key=lambda entry: entry.number)[:limit]
     lines = [
@@ -47,9 +43,7 @@ def own_lines(
         )
         for entry in page
     ]
-    return documents.LedgerDocument(
-        lines=lines, next=page[-1].number if len(page) == limit else None
-    )
+    return documents.LedgerDocument(lines=lines, next=page[-1].number if len(page) == limit else None)
 
 
 @routes.post(

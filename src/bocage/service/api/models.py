@@ -31,15 +31,11 @@ def _of_type(media: str, what: str) -> dict[int | str, dict[str, Any]]:
 
 
 @routes.get("/models", tags=["models"])
-def list_models(
-    service: Served, analyst: Caller, limit: Limit = 100
-) -> list[documents.ModelSummary]:
+def list_models(service: Served, analyst: Caller, limit: Limit = 100) -> list[documents.ModelSummary]:
     """The models of this analyst, newest first."""
     kept = service.records.models(analyst, limit)
     return [
-        documents.ModelSummary(
-            **{name: value for name, value in vars(one).items() if name != "analyst"}
-        )
+        documents.ModelSummary(**{name: value for name, value in vars(one).items() if name != "analyst"})
         for one in kept
     ]
 
@@ -107,9 +103,7 @@ def write_model(service: Served, analyst: Caller, model: Id, tree: TreeNumber = 
     response_class=Response,
     responses=_of_type("text/plain", "An expression that is the label"),
 )
-def model_as_sql(
-    service: Served, analyst: Caller, model: Id, dialect: Dialect = "duckdb"
-) -> Response:
+def model_as_sql(service: Served, analyst: Caller, model: Id, dialect: Dialect = "duckdb") -> Response:
     """A model as an SQL expression."""
     text = to_sql(questions.load_model(service, analyst, model), dialect)
     return Response(text, media_type="text/plain")

@@ -26,8 +26,7 @@ _REASONS = {
     503: "Not now: being opened, ledger or table lost; after admission the charge stands",
 }
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": documents.ErrorDocument, "description": reason}
-    for status, reason in _REASONS.items()
+    status: {"model": documents.ErrorDocument, "description": reason} for status, reason in _REASONS.items()
 }
 _bearer = HTTPBearer(auto_error=False, description="A key of the data owner: `bocage_…`.")
 
@@ -57,9 +56,7 @@ class StrictRoute(APIRoute):
 
 def router() -> APIRouter:
     """A router of analysts' routes; the gate has checked the key."""
-    return APIRouter(
-        prefix="/v1", route_class=StrictRoute, responses=ERRORS, dependencies=[Depends(_bearer)]
-    )
+    return APIRouter(prefix="/v1", route_class=StrictRoute, responses=ERRORS, dependencies=[Depends(_bearer)])
 
 
 async def _service(request: Request) -> Service:

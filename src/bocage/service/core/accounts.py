@@ -108,9 +108,7 @@ class WatchedAccount:
     def charge(self, epsilon: Epsilon, memo: str, request: str | None = None) -> int:
         admission = self._admission
         try:
-            entry = self._account.enter(
-                epsilon, memo, request or admission.request, lasting=admission.lasting
-            )
+            entry = self._account.enter(epsilon, memo, request or admission.request, lasting=admission.lasting)
         except AnswerLost:
             self._find_kept()
             raise

@@ -17,10 +17,7 @@ from bocage.storage import Run, Store
 OPEN = ("queued", "running")
 STALE_SECONDS = 30  # a worker that was not heard of for so long is lost
 KEPT_SECONDS = 14 * 24 * 3600  # how long the key of a request stands for it
-_JOB = (
-    'id, analyst, "table", learner, epsilon, mode, state, done, "of", entry, model, error, '
-    "created, updated"
-)
+_JOB = 'id, analyst, "table", learner, epsilon, mode, state, done, "of", entry, model, error, created, updated'
 _MODEL = 'id, analyst, "table", learner, epsilon, format, job, dry_run, created'
 
 
@@ -79,9 +76,7 @@ class Records:
 
     # Partitions
 
-    def keep_handle(
-        self, analyst: str, table: str, plan: list[dict[str, Any]], most: int
-    ) -> Handle:
+    def keep_handle(self, analyst: str, table: str, plan: list[dict[str, Any]], most: int) -> Handle:
         """Keep a plan; the same plan has the same handle."""
         text = json.dumps(plan, sort_keys=True)
         digest = key_digest(text)
@@ -140,8 +135,7 @@ class Records:
         with self._store.write() as run:
             ((last,),) = run("SELECT COALESCE(max(number), 0) FROM jobs")
             run(
-                f"INSERT INTO jobs ({_JOB}, number, worker) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT INTO jobs ({_JOB}, number, worker) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 *(job.id, job.analyst, job.table, job.learner, job.epsilon, job.mode, job.state),
                 *(job.done, job.of, job.entry, job.model, job.error, job.created, job.updated),
                 *(int(last) + 1, worker),
@@ -202,8 +196,7 @@ class Records:
                 return False
             ((last,),) = run("SELECT COALESCE(max(number), 0) FROM models")
             run(
-                f"INSERT INTO models ({_MODEL}, number, body) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT INTO models ({_MODEL}, number, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 *(model.id, model.analyst, model.table, model.learner, model.epsilon),
                 *(model.format, model.job, int(model.dry_run), model.created, int(last) + 1, body),
             )
@@ -239,9 +232,7 @@ class Records:
 
     def model(self, analyst: str, model: str) -> tuple[Kept, bytes]:
         with self._store.read() as run:
-            rows = run(
-                f"SELECT {_MODEL}, body FROM models WHERE id = ? AND analyst = ?", model, analyst
-            )
+            rows = run(f"SELECT {_MODEL}, body FROM models WHERE id = ? AND analyst = ?", model, analyst)
         if not rows:
             raise NotFound("there is no such model.")
         return _kept(rows[0][:-1]), bytes(rows[0][-1])
@@ -252,8 +243,7 @@ class Records:
         """Say that a worker is alive."""
         with self._quick.write() as run:
             run(
-                "INSERT INTO workers VALUES (?, ?, ?, ?) "
-                "ON CONFLICT (id) DO UPDATE SET beat = excluded.beat",
+                "INSERT INTO workers VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET beat = excluded.beat",
                 *(worker, socket.gethostname(), os.getpid(), int(time.time())),
             )
 

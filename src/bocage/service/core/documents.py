@@ -146,9 +146,7 @@ class LearnRequest(Document):
     epsilon: Amount
     mode: Mode = "release"
     plan: Steps = Field(default_factory=list, description="Filters and parts; ends in a table.")
-    update: Text | None = Field(
-        default=None, description="A forest of random trees to which this batch is added."
-    )
+    update: Text | None = Field(default=None, description="A forest of random trees to which this batch is added.")
     rows: Annotated[int, Field(ge=1, le=2**40)] | None = Field(
         default=None, description="For a dry run: how many rows to make up."
     )

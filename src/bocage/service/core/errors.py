@@ -60,9 +60,7 @@ _OPAQUE: dict[type[BocageError], str] = {
     errors.LedgerError: "the ledger or the registry cannot be used now.",
     errors.SourceError: "the table cannot be read now.",
 }
-AFTER_CHARGE = EngineError(
-    "the question could not be answered. The charge stands; the reason is in the owner's log."
-)
+AFTER_CHARGE = EngineError("the question could not be answered. The charge stands; the reason is in the owner's log.")
 INTERNAL = documents.ErrorBody(
     code="internal_error",
     message="the service failed. The reason is in the owner's log.",

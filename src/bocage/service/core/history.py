@@ -149,9 +149,7 @@ def _filter(where: Any, schema: Schema | None) -> str:
     for key, word in (("every", " and "), ("some", " or ")):
         if key in where:
             parts = [_filter(part, schema) for part in where[key]]
-            return word.join(
-                f"({part})" if " and " in part or " or " in part else part for part in parts
-            )
+            return word.join(f"({part})" if " and " in part or " or " in part else part for part in parts)
     column = where.get("column", "")
     ranges = [[int(low), int(high)] for low, high in where.get("codes", [])]
     if schema is None or column not in schema.by_name:

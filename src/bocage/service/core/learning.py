@@ -21,12 +21,8 @@ def make_learner(name: str, parameters: dict[str, Any]) -> Learner:
     parameters_of = {field.name: field for field in _fields(name)}
     for key in parameters:
         if key not in parameters_of:
-            raise LearnerError(
-                f"{name} has no parameter {key!r}. It has {', '.join(parameters_of)}."
-            )
-    return LEARNERS[name](
-        **{key: _typed(name, parameters_of[key], v) for key, v in parameters.items()}
-    )
+            raise LearnerError(f"{name} has no parameter {key!r}. It has {', '.join(parameters_of)}.")
+    return LEARNERS[name](**{key: _typed(name, parameters_of[key], v) for key, v in parameters.items()})
 
 
 def plan_of(learner: Learner, schema: Schema, request: documents.LearnRequest) -> Plan:
@@ -50,8 +46,7 @@ def describe(name: str) -> documents.LearnerDocument:
         updates=issubclass(learner, RandomTrees),
         doc=inspect.getdoc(learner) or "",
         parameters=[
-            documents.ParameterDocument(name=one.name, type=str(one.type), default=one.default)
-            for one in _fields(name)
+            documents.ParameterDocument(name=one.name, type=str(one.type), default=one.default) for one in _fields(name)
         ],
     )
 

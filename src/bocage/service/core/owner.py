@@ -110,9 +110,7 @@ class Owner:
         if balance.state is State.ABSENT:
             self.ledger.analyst(above, analyst, amount)
         elif balance.state is State.REVOKED:
-            raise ScopeClosed(
-                f"analyst {analyst!r} was revoked from this table, which is final. Add a new one."
-            )
+            raise ScopeClosed(f"analyst {analyst!r} was revoked from this table, which is final. Add a new one.")
         elif balance.cap != amount:
             self.ledger.set_cap(scope, amount)
         self.registry.grant(analyst, name)

@@ -65,9 +65,7 @@ class AskDocument(Document):
         return {name: value for name, value in self if name != "kind"}
 
 
-def _document(
-    form: type[Members], base: type[Document] = Document, tag: str = ""
-) -> type[Document]:
+def _document(form: type[Members], base: type[Document] = Document, tag: str = "") -> type[Document]:
     """The model that reads one class of the form; `tag` is the member that tells it from others."""
     hints = get_type_hints(form, include_extras=True)
     members: dict[str, Any] = {tag: (Literal[getattr(form, tag)], ...)} if tag else {}

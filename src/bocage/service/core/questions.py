@@ -108,15 +108,11 @@ def entry_of(service: Service, number: int | None) -> Entry | None:
 def conflict_of(error: LedgerError) -> Exception:
     """The ledger's refusal of a key that it knows with another charge."""
     if isinstance(error, RequestReused):
-        return RequestConflict(
-            "this idempotency key stands for another request. Nothing was charged."
-        )
+        return RequestConflict("this idempotency key stands for another request. Nothing was charged.")
     return error
 
 
-def balance(
-    service: Service, analyst: str, table: str, request: documents.BalanceRequest
-) -> documents.BalanceDocument:
+def balance(service: Service, analyst: str, table: str, request: documents.BalanceRequest) -> documents.BalanceDocument:
     """The account of a table or one of its parts."""
     private, _ = service.tables.asked_by(analyst, table)
     steps = expand(service, analyst, table, request.plan)
@@ -138,9 +134,7 @@ def keep_partition(
     return documents.PartitionDocument(handle=handle.id, table=table, plan=list(steps), keys=keys)
 
 
-def partition_keys(
-    service: Service, analyst: str, table: str, steps: list[documents.Step]
-) -> list[str]:
+def partition_keys(service: Service, analyst: str, table: str, steps: list[documents.Step]) -> list[str]:
     private, _ = service.tables.asked_by(analyst, table)
     rows = rows_of(private, steps, finder(service, analyst))
     if not isinstance(rows, PrivatePartition):
@@ -148,9 +142,7 @@ def partition_keys(
     return list(rows.keys())
 
 
-def expand(
-    service: Service, analyst: str, table: str, steps: list[documents.Step]
-) -> list[documents.Step]:
+def expand(service: Service, analyst: str, table: str, steps: list[documents.Step]) -> list[documents.Step]:
     """The steps with a kept partition written out, if they begin with one."""
     if not steps or not isinstance(first := steps[0].form, HandleStep):
         return steps

@@ -169,9 +169,7 @@ class Registry:
 
     def require_key(self, name: str, digest: str) -> None:
         """Refuse a key that was the analyst's and is no more."""
-        rows = self._store.look(
-            "SELECT digest FROM analysts WHERE name = ? AND state = 'open'", name
-        )
+        rows = self._store.look("SELECT digest FROM analysts WHERE name = ? AND state = 'open'", name)
         if matching(digest, [row[0] for row in rows]) is None:
             raise AccessDenied("the key has ended.")
 
@@ -187,8 +185,7 @@ class Registry:
         """A table of an analyst, and whether the grant is open or revoked."""
         with self._store.read() as run:
             rows = run(
-                f'SELECT {_TABLE}, state FROM tables JOIN grants ON "table" = name '
-                "WHERE analyst = ? AND name = ?",
+                f'SELECT {_TABLE}, state FROM tables JOIN grants ON "table" = name WHERE analyst = ? AND name = ?',
                 *(analyst, table),
             )
         return (Registered(*rows[0][:-1]), rows[0][-1]) if rows else None
@@ -231,9 +228,7 @@ _TABLE = "name, source, schema, scope, cap, adjacency, noise, batch, snapshot, a
 def check_name(name: str, what: str) -> None:
     """Names stand in addresses, so they are plain."""
     if not NAME.fullmatch(name):
-        raise ServiceError(
-            f"{what} is named by 1 to 64 letters, digits, and . _ - inside, not {name[:70]!r}."
-        )
+        raise ServiceError(f"{what} is named by 1 to 64 letters, digits, and . _ - inside, not {name[:70]!r}.")
 
 
 def check_table_name(name: str) -> None:

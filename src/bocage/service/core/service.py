@@ -92,9 +92,7 @@ class Service:
         except BocageError as error:  # a database that is away may come back
             _LOG.error("%s: %s", type(error).__name__, error)
         except Exception as error:  # noqa: BLE001 - whatever a driver says; it must go on looking
-            _LOG.error(
-                "looking after the service failed: %s %s", type(error).__name__, place_of(error)
-            )
+            _LOG.error("looking after the service failed: %s %s", type(error).__name__, place_of(error))
 
     def healthy(self) -> bool:
         """Whether ledger and registry can be used, as of the last second: anybody may ask this."""
@@ -150,9 +148,7 @@ class Metrics:
             registry=self._registry,
             buckets=_BUCKETS,
         )
-        self._jobs = Counter(
-            "bocage_jobs", "Jobs that ended, by state", ["state"], registry=self._registry
-        )
+        self._jobs = Counter("bocage_jobs", "Jobs that ended, by state", ["state"], registry=self._registry)
         self._tables = Gauge(
             "bocage_open_tables",
             "Tables that are open",

@@ -113,8 +113,7 @@ class Surveys:
     def _page(self, survey: str, after: int) -> list[tuple[int, str]]:
         with self._store.read() as run:
             return run(
-                "SELECT number, body FROM answers WHERE survey = ? AND number > ? "
-                "ORDER BY number LIMIT ?",
+                "SELECT number, body FROM answers WHERE survey = ? AND number > ? ORDER BY number LIMIT ?",
                 *(survey, after, PAGE),
             )
 

@@ -69,9 +69,7 @@ class Tables:
         known = {table.name: table for table in self._registry.tables()}
         grants = self._registry.grants(analyst)
         return [
-            (known[name], self._state(known[name], analyst, grant))
-            for name, grant in grants.items()
-            if name in known
+            (known[name], self._state(known[name], analyst, grant)) for name, grant in grants.items() if name in known
         ]
 
     def registered(self, analyst: str, name: str) -> tuple[Registered, str]:
@@ -109,9 +107,7 @@ class Tables:
             raise _closed(name, state)
         return self._opened(analyst, name, admission)
 
-    def _opened(
-        self, analyst: str, name: str, admission: Admission
-    ) -> tuple[PrivateTable, WatchedAccount]:
+    def _opened(self, analyst: str, name: str, admission: Admission) -> tuple[PrivateTable, WatchedAccount]:
         opened = self._open.get(name)
         if opened is None:
             raise Unavailable(f"table {name!r} is being opened. Try again in a moment.")

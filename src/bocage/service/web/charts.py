@@ -30,11 +30,7 @@ class Axis:
 
     def at(self, value: float) -> float:
         width = self.high - self.low
-        return (
-            self.start
-            if width <= 0
-            else self.start + (value - self.low) / width * (self.end - self.start)
-        )
+        return self.start if width <= 0 else self.start + (value - self.low) / width * (self.end - self.start)
 
     def ticks(self, most: int = 5) -> list[float]:
         width = self.high - self.low
@@ -54,9 +50,7 @@ def svg(title: str, description: str, parts: Sequence[Markup], height: int = HEI
 
 
 def text(x: float, y: float, text: object, anchor: str = "middle") -> Markup:
-    return Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(
-        x, y, anchor, text
-    )
+    return Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(x, y, anchor, text)
 
 
 def path(kind: str, points: Sequence[tuple[float, float]], close: str = "") -> Markup:
@@ -64,9 +58,7 @@ def path(kind: str, points: Sequence[tuple[float, float]], close: str = "") -> M
     return Markup('<path class="{}" d="{}"/>').format(kind, way)
 
 
-def burn_down(
-    spent: Sequence[tuple[float, float]], cap: float, now: float, *, title: str
-) -> Markup:
+def burn_down(spent: Sequence[tuple[float, float]], cap: float, now: float, *, title: str) -> Markup:
     """What is left of a cap over time, from (unix time, spent in all so far); caps as a dashed line."""
     start = spent[0][0] if spent else now - 3600
     xs = Axis(start, max(now, start + 60), LEFT, WIDTH - RIGHT)
@@ -96,9 +88,7 @@ def burn_down(
 
 def _when(seconds: float, span: float) -> str:
     moment = datetime.fromtimestamp(seconds, UTC)
-    return moment.strftime(
-        "%H:%M:%S" if span < 7200 else "%Y-%m-%d %H:%M" if span < 3e6 else "%Y-%m-%d"
-    )
+    return moment.strftime("%H:%M:%S" if span < 7200 else "%Y-%m-%d %H:%M" if span < 3e6 else "%Y-%m-%d")
 
 
 def answer_chart(answer: Answer, most: int = 24) -> Markup | None:
@@ -118,9 +108,7 @@ def answer_chart(answer: Answer, most: int = 24) -> Markup | None:
         value = float(item.value) if isinstance(item.value, int | float) else 0.0
         if item.low is not None and item.high is not None:
             parts.append(path("span", [(xs.at(item.low), y), (xs.at(item.high) + 0.1, y)]))
-        parts.append(
-            Markup('<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="5"/>').format(xs.at(value), y)
-        )
+        parts.append(Markup('<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="5"/>').format(xs.at(value), y))
         if names:
             key = item.key if len(item.key) < 28 else item.key[:27] + "…"
             parts.append(text(left - 10, y + 4, key, "end"))
@@ -139,9 +127,7 @@ def meter(share: float, words: str) -> Markup:
     ).format(escape(words), 2 * percent)
 
 
-def two_bars(
-    title: str, names: Sequence[str], sent: Sequence[float], found: Sequence[float]
-) -> Markup:
+def two_bars(title: str, names: Sequence[str], sent: Sequence[float], found: Sequence[float]) -> Markup:
     """Shares as they were sent (outlined) and as they were reconstructed (filled), side by side."""
     left, bottom, height = 44, 46, 240
     most = max([*sent, *found, 1e-9])
@@ -161,8 +147,6 @@ def two_bars(
         parts.append(text(left + (at + 0.5) * width, height - 26, name))
     parts.append(path("axis", [(left, ys.start), (WIDTH - RIGHT, ys.start)]))
     parts += [text(left - 6, ys.at(v) + 4, f"{100 * v:g} %", "end") for v in ys.ticks(3)]
-    parts.append(
-        text(WIDTH - RIGHT, height - 6, "outlined: as sent · filled: reconstructed", "end")
-    )
+    parts.append(text(WIDTH - RIGHT, height - 6, "outlined: as sent · filled: reconstructed", "end"))
     told = "; ".join(f"{n}: {100 * f:.0f} %" for n, f in zip(names, found, strict=True))
     return svg(f"{title}, reconstructed", told, parts, height)

@@ -124,10 +124,7 @@ def _environment() -> Environment:
 
 def moment(text: str | float) -> str:
     """A time of the registry or the ledger, for people."""
-    if isinstance(text, str):
-        then = datetime.fromisoformat(text)
-    else:
-        then = datetime.fromtimestamp(text, UTC)
+    then = datetime.fromisoformat(text) if isinstance(text, str) else datetime.fromtimestamp(text, UTC)
     return then.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
@@ -142,9 +139,7 @@ def schemas_of(service: Service) -> dict[str, Schema]:
     return {table.scope: table.schema for table in service.registry.tables()}
 
 
-async def render(
-    request: Request, template: str, status: int = 200, /, **context: Any
-) -> HTMLResponse:
+async def render(request: Request, template: str, status: int = 200, /, **context: Any) -> HTMLResponse:
     """A page with the frame around it and the policy that lets in nothing from elsewhere."""
     session = await session_of(request)
     shown = {"session": session, "path": request.url.path, **context}

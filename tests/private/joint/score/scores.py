@@ -51,7 +51,9 @@ class Listening(SilentNoise):
 
     def draw_by_rejection(self, proposal, rate, total):
         outcome = proposal(self).outcome
-        if isinstance(outcome, Drawn | DrawnOrdinalScore | DrawnScorecard):  # else it was only asked whether there are walks  # fmt: skip
+        if isinstance(
+            outcome, Drawn | DrawnOrdinalScore | DrawnScorecard
+        ):  # else it was only asked whether there are walks
             self.proposals.append((proposal, rate, total))
         return outcome
 
@@ -94,9 +96,7 @@ def every_scorecard(scores, labels):
         yield DrawnScorecard((), 0, (label, label)), Fraction(1, (most + 1) * labels)
     for size in range(1, most + 1):
         found = [
-            DrawnScorecard(
-                tuple((BLOCKS[i], p) for i, p in zip(which, chosen, strict=True)), threshold, pair
-            )
+            DrawnScorecard(tuple((BLOCKS[i], p) for i, p in zip(which, chosen, strict=True)), threshold, pair)
             for which in combinations(range(3), size)
             for chosen in product(*(own[i] for i in which))
             for threshold in range(1, 1 + sum(max(map(max, own[i])) for i in which))

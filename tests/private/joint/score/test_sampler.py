@@ -37,7 +37,7 @@ def test_more_crosses_than_noughts_is_found_by_every_attribute():
 
 def law(records, labels, scores, factor, **price):
     walk, rate, _ = proposal(records, labels, scores, **price)
-    found = [(repr(w.outcome), log(Fraction(*w.odds)) + factor * float(rate) * w.score) for w, _ in every_walk(walk)]  # fmt: skip
+    found = [(repr(w.outcome), log(Fraction(*w.odds)) + factor * float(rate) * w.score) for w, _ in every_walk(walk)]
     weights = np.array([weight for _, weight in sorted(found)])
     return weights - np.logaddexp.reduce(weights)
 
@@ -59,9 +59,7 @@ def losses(scores, labels, seeds, every, **price):
 @pytest.mark.parametrize("labels", [2, 3])
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 def test_one_record_more_costs_a_scorecard_epsilon_and_no_more(labels, adjacency):
-    worst, hasty = losses(
-        CARDS, labels, range(2), 5 if labels == 2 else 15, epsilon="1.5", adjacency=adjacency
-    )
+    worst, hasty = losses(CARDS, labels, range(2), 5 if labels == 2 else 15, epsilon="1.5", adjacency=adjacency)
     assert worst <= 1.5 + 1e-9
     assert worst > 0.8  # the price is not far from what is used
     assert hasty > 1.6  # twice the rate would be caught

@@ -38,9 +38,7 @@ def check_the_law(scores, every, labels, records):
 
 
 @settings(max_examples=15, deadline=None)
-@given(
-    st.integers(0, 2**32), st.integers(2, 3), st.integers(0, 12), st.integers(1, 3), st.booleans()
-)
+@given(st.integers(0, 2**32), st.integers(2, 3), st.integers(0, 12), st.integers(1, 3), st.booleans())
 def test_the_law_of_a_drawn_scorecard_is_prior_times_weight(seed, labels, rows, most, rich):
     rich = rich and most < 3  # thousands of scorecards are enough
     scores = Scorecards(BLOCKS, most, rich)

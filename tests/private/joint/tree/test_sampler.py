@@ -132,16 +132,11 @@ def trees(depth, branches=1, a=True, b=True, low=0, high=3, room=1):  # noqa: PL
     if not chance:
         return
     for name, size in splits:
-        below = list(
-            trees(depth - 1, branches * size, a and name != "a", b and name != "b", low, high, room)
-        )
+        below = list(trees(depth - 1, branches * size, a and name != "a", b and name != "b", low, high, room))
         for children in product(below, repeat=size):
             yield combined(name, children, chance / able)
     for cut in cuts:
-        sides = [
-            list(trees(depth - 1, 2 * branches, a, b, *ends, room))
-            for ends in ((low, cut), (cut, high))
-        ]
+        sides = [list(trees(depth - 1, 2 * branches, a, b, *ends, room)) for ends in ((low, cut), (cut, high))]
         for children in product(*sides):
             yield combined(f"x{cut}", children, chance / able / len(cuts))
 
@@ -177,10 +172,7 @@ def test_the_total_is_the_sum_over_all_trees(records, room):
     for depth in (1, 2):
         listed = list(trees(depth, room=room))
         assert sum(prior for _, prior in listed) == 1
-        weights = [
-            float(prior) * exp(0.75 * sum(right(tree, record) for record in records))
-            for tree, prior in listed
-        ]
+        weights = [float(prior) * exp(0.75 * sum(right(tree, record) for record in records)) for tree, prior in listed]
         _, rate, total = ground(records, room=room).proposal(depth, Fraction(3, 4))
         assert rate == Fraction(3, 4)
         assert total == pytest.approx(log(fsum(weights)), abs=1e-9)
@@ -294,9 +286,7 @@ def test_a_table_without_rows_has_trees_too():
 
 
 def test_a_provider_without_walks_is_refused_before_the_charge():
-    executor = LiveExecutor(
-        Terms(SCHEMA, Adjacency.ADD_REMOVE), MemoryEngine(rows(100), SCHEMA), OpenDPNoise()
-    )
+    executor = LiveExecutor(Terms(SCHEMA, Adjacency.ADD_REMOVE), MemoryEngine(rows(100), SCHEMA), OpenDPNoise())
     table = PrivateTable(executor, MemoryAccount.of(Epsilon.of(100)), EVERYTHING)
     with pytest.raises(NoiseError):
         ReadableTree().fit(table, 1)

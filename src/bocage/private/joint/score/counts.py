@@ -63,9 +63,7 @@ class ScoredCounts(Fit[IntArray]):
     def rehearse(self, noise: Noise) -> None:
         """Every provider has this noise."""
 
-    def run(
-        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
-    ) -> IntArray:
+    def run(self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise) -> IntArray:
         schema, points = terms.schema, self.card.points
         given = [np.array(own)[block.lookup(schema)[0]] for block, own in points]
         shape = self._shape(terms)

@@ -31,9 +31,7 @@ Points = tuple[int, ...]  # of each cell of a column
 
 STAY = (3, 4)  # of the rungs one above another, about so many have the same label
 MOST_FRAMES, MOST_CHOICES, MOST_LEAVES = 2**16, 2**20, 2**13
-MOST_LISTED = (
-    2**20
-)  # sets of columns of ordinal scores, before those with too many cells are left out
+MOST_LISTED = 2**20  # sets of columns of ordinal scores, before those with too many cells are left out
 
 MOST = 2  # points of a cell on a scorecard
 MOST_SUM = 30  # ... of all its columns
@@ -193,9 +191,7 @@ class OrdinalScores(Scores[DrawnOrdinalScore]):
 
     def check(self, schema: Schema) -> None:
         if self.most < 1 or self.top < 1 or self.leaves > MOST_LEAVES:
-            raise PlanError(
-                f"an ordinal score has a column and a point at least, and {MOST_LEAVES} cells at most."
-            )
+            raise PlanError(f"an ordinal score has a column and a point at least, and {MOST_LEAVES} cells at most.")
         able = sum(block.size > 1 for block in self.blocks)
         sets = sum(comb(able, size) for size in range(1, min(self.most, able) + 1))
         listed = self.kinds if sets * able <= MOST_LISTED else []
@@ -212,8 +208,7 @@ class OrdinalScores(Scores[DrawnOrdinalScore]):
     def family(self, schema: Schema, label: str) -> Family:
         used = {i for kind in self.kinds for frame in kind for i in frame.columns}
         alphabets = tuple(
-            tuple(climbs(block.size, self.top)) if i in used else ()
-            for i, block in enumerate(self.blocks)
+            tuple(climbs(block.size, self.top)) if i in used else () for i, block in enumerate(self.blocks)
         )
         kinds = tuple(map(tuple, self.kinds))
         return Family(self.blocks, schema[label].cells, alphabets, kinds, mirrored=True)
@@ -298,11 +293,7 @@ class Scorecards(Scores[DrawnScorecard]):
 @cache
 def climbs(cells: int, top: int) -> list[Points]:
     """All points that never fall along the cells, from 0 to `top` at most; then all that never rise."""
-    ups = [
-        (0, *rest)
-        for rest in combinations_with_replacement(range(top + 1), cells - 1)
-        if rest and rest[-1]
-    ]
+    ups = [(0, *rest) for rest in combinations_with_replacement(range(top + 1), cells - 1) if rest and rest[-1]]
     return ups + [points[::-1] for points in ups]
 
 

@@ -107,9 +107,7 @@ def count_rows(table: Any, columns: Any, gate: int, rungs: Any, step: int, count
 
 
 @compiled
-def fold(
-    given: Any, wide: int, cells: int, points: Any, step: int, reach: int, folded: Any
-) -> None:
+def fold(given: Any, wide: int, cells: int, points: Any, step: int, reach: int, folded: Any) -> None:
     """Counts without their first column, whose cells have these points, into the first lines of `folded`.
 
     A line has `wide` numbers so far, and `reach` of them then.
@@ -180,9 +178,7 @@ def count_up(counts: Any, cells: int, step: int, rungs: int, top: int, upto: Any
 
 
 @compiled
-def thresholds(
-    table: Any, upto: Any, column: int, offered: int, top: int, lost: Any, most: int, tally: Any
-) -> float:
+def thresholds(table: Any, upto: Any, column: int, offered: int, top: int, lost: Any, most: int, tally: Any) -> float:
     """All scores of the last column: by pattern, pair of labels and threshold.
 
     Those that predict so many rows right are counted in `tally`; if that is empty, the sum of

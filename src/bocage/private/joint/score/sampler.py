@@ -107,9 +107,7 @@ class DrawnScores(Fit[S]):
     def rehearse(self, noise: Noise) -> None:
         capabilities.draws_by_rejection(noise)
 
-    def run(
-        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
-    ) -> S:
+    def run(self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise) -> S:
         return noise.draw_by_rejection(*self.proposal(read, terms))
 
     def proposal(
@@ -122,9 +120,7 @@ class DrawnScores(Fit[S]):
         rate, schema = terms.rate(1, self.epsilon), terms.schema
         cells, labels = cells_of(read, self.blocks, schema)
         rates = rates_of(rate)
-        space = Space(
-            self.scores.family(schema, self.label), cells, labels, tuple(map(float, rates))
-        )
+        space = Space(self.scores.family(schema, self.label), cells, labels, tuple(map(float, rates)))
 
         def propose(rate: Fraction) -> tuple[Proposal[S], Fraction, float]:
             at = rates.index(rate)

@@ -68,9 +68,7 @@ class Space:
         signs, step = np.ones(len(labels), np.int32), family.labels
         if len(pairs) == 1:  # one count for both labels
             pairs[0, :2], signs[labels == 1], labels, step = (0, -1), -1, np.zeros_like(labels), 1
-        return kernels.Table(
-            self.cells, labels, signs, step, points, sizes, family.labels, pairs.reshape(-1, 3)
-        )
+        return kernels.Table(self.cells, labels, signs, step, points, sizes, family.labels, pairs.reshape(-1, 3))
 
     def _first(self, columns: Sequence[int]) -> int:
         """How many columns add points to rows: the others have few combinations of cells."""
@@ -170,10 +168,7 @@ class Space:
         frame, points = self._frames[place], self._points(place, rate, choices)
         counts = self._counts(frame, points)
         labels = [self._rungs(own, self.rates[rate], choices) for own in counts]
-        score = sum(
-            int(rungs[range(len(chosen)), chosen].sum())
-            for rungs, chosen in zip(counts, labels, strict=True)
-        )
+        score = sum(int(rungs[range(len(chosen)), chosen].sum()) for rungs, chosen in zip(counts, labels, strict=True))
         blocks, classes, (stay, of) = self.family.blocks, self.family.labels, STAY
         gate = None if frame.gate < 0 else blocks[frame.gate]
         given = tuple((blocks[i], own) for i, own in zip(frame.columns, points, strict=True))

@@ -143,9 +143,7 @@ class DrawnTrees(Fit[list[Drawn]]):
     def rehearse(self, noise: Noise) -> None:
         capabilities.draws_by_rejection(noise)
 
-    def run(
-        self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise
-    ) -> list[Drawn]:
+    def run(self, read: Callable[[], Iterator[NDArray[np.uint16]]], terms: Terms, noise: Noise) -> list[Drawn]:
         return [noise.draw_by_rejection(*one) for one in self.proposals(read, terms)]
 
     def proposal(
@@ -189,9 +187,7 @@ class DrawnTrees(Fit[list[Drawn]]):
         )
 
 
-def off_by(
-    candidates: Sequence[Candidate], schema: Schema, depth: int, most: Fraction | int
-) -> float:
+def off_by(candidates: Sequence[Candidate], schema: Schema, depth: int, most: Fraction | int) -> float:
     """How far sums over all trees are off at most, if rate * rows is this; see `DrawnTrees`."""
     splits, children = sum(one.size for one in candidates), max(_children(candidates, schema))
     return (depth + 1) * (children + splits + 8) * float(most + PRIOR) * 2.0**-51

@@ -112,8 +112,7 @@ def _write(file: Path, document: dict[str, Any]) -> None:
 
 def _read(document: dict[str, Any]) -> Chart:
     places = [
-        Place(**{**place, "laws": tuple((law, mean) for law, mean in place["laws"])})
-        for place in document["places"]
+        Place(**{**place, "laws": tuple((law, mean) for law, mean in place["laws"])}) for place in document["places"]
     ]
     return Chart(document["schema"], document["public"], tuple(places))
 

@@ -43,9 +43,7 @@ async def page(
         drawn = {candidate.split(" ")[0] for candidate in chart.candidates}
         context["left_out"] = [learner for learner in LEARNERS if learner not in drawn]
         context |= _advice(chart, rows or str(chart.sizes[-1]), epsilon)
-    return await render(
-        request, "analyst/map.html", map_chart=map_chart, key=key, most=SHOWN, **context
-    )
+    return await render(request, "analyst/map.html", map_chart=map_chart, key=key, most=SHOWN, **context)
 
 
 @routes.post("")
@@ -63,9 +61,7 @@ async def state(service: Served, analyst: Analyst, name: str) -> Response:
     drawn_so_far = await to_thread.run_sync(drawing.look, service.home.path, schema)
     if isinstance(drawn_so_far, Chart) or drawn_so_far is None:
         return JSONResponse({"ended": True})
-    return JSONResponse(
-        {"ended": bool(drawn_so_far.problem), "done": drawn_so_far.done, "of": drawn_so_far.of}
-    )
+    return JSONResponse({"ended": bool(drawn_so_far.problem), "done": drawn_so_far.done, "of": drawn_so_far.of})
 
 
 def _schema(service: Service, analyst: str, name: str) -> Schema:

@@ -73,11 +73,7 @@ class Shown:
 
     @property
     def numeric(self) -> list[str]:
-        return [
-            attribute.name
-            for attribute in self.model.schema.attributes
-            if isinstance(attribute, Numeric)
-        ]
+        return [attribute.name for attribute in self.model.schema.attributes if isinstance(attribute, Numeric)]
 
     @property
     def odds(self) -> int | None:
@@ -138,9 +134,5 @@ def ledger_file(service: Served, analyst: Analyst) -> Response:
 def _entries(service: Service, analyst: str) -> list[Entry]:
     """My lines of all tables, oldest first."""
     scopes = {table.scope for table, _ in service.tables.granted(analyst)}
-    entries = [
-        entry
-        for scope in scopes
-        for entry in service.ledger.entries(Scope.table(scope).analyst(analyst))
-    ]
+    entries = [entry for scope in scopes for entry in service.ledger.entries(Scope.table(scope).analyst(analyst))]
     return sorted(entries, key=lambda entry: entry.number)

@@ -45,9 +45,7 @@ async def table(request: Request, service: Served, analyst: Analyst, name: str) 
 
 
 @routes.get("/tables/{name}/train")
-async def train(
-    request: Request, service: Served, analyst: Analyst, name: str, learner: str = ""
-) -> Response:
+async def train(request: Request, service: Served, analyst: Analyst, name: str, learner: str = "") -> Response:
     """A learner with its parameters, and the plan that follows from them."""
     shown = await to_thread.run_sync(service.tables.document, analyst, name)
     registered, _ = await to_thread.run_sync(service.tables.registered, analyst, name)
@@ -164,9 +162,7 @@ def _hints(doc: str) -> dict[str, str]:
     """What a docstring says about each parameter, as plain sentences."""
     section = re.search(r"Parameters\n-+\n(.*?)(?=\n\n\w|\Z)", doc, re.DOTALL)
     hints: dict[str, str] = {}
-    for names, text in re.findall(
-        r"^(\S.*)\n((?:    .*\n?|\n)+)", section[1] if section else "", re.MULTILINE
-    ):
+    for names, text in re.findall(r"^(\S.*)\n((?:    .*\n?|\n)+)", section[1] if section else "", re.MULTILINE):
         words = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"\1", " ".join(text.split()))
         for name in names.split(","):
             hints[name.strip()] = words

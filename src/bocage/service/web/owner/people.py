@@ -38,9 +38,7 @@ async def _list(request: Request, service: Service, problem: str = "") -> Respon
 
 
 @routes.post("/add")
-async def add(
-    request: Request, service: Served, name: Text, table: Text = "", budget: Text = ""
-) -> Response:
+async def add(request: Request, service: Served, name: Text, table: Text = "", budget: Text = "") -> Response:
     """A new analyst, perhaps with a first grant; the key is shown once."""
 
     def make() -> str:
@@ -60,9 +58,7 @@ async def add(
 
 
 @routes.post("/{name}/grant")
-async def grant(
-    request: Request, service: Served, name: str, table: Text, budget: Text
-) -> Response:
+async def grant(request: Request, service: Served, name: str, table: Text, budget: Text) -> Response:
     """Let an analyst ask a table, or change a budget."""
     try:
         await to_thread.run_sync(owner_of(service).grant, name, table, budget)
@@ -81,9 +77,7 @@ async def act(
     if sure != "yes":
         context = {"heading": heading, "words": words, "back": "/owner/analysts"}
         fields = {"table": table} if table else {}
-        return await render(
-            request, "confirm.html", action=request.url.path, fields=fields, **context
-        )
+        return await render(request, "confirm.html", action=request.url.path, fields=fields, **context)
     if action == "rotate":
         key = await to_thread.run_sync(service.registry.rotate, name)
         return await render(request, "owner/key.html", name=name, key=key)

@@ -102,9 +102,7 @@ async def sign(
         await to_thread.run_sync(_register, service, name, source, text, cap)
     except BocageError as error:
         context = {"name": name, "source": source, "text": text, "cap": cap}
-        return await render(
-            request, "owner/sign.html", 400, signing=SIGNING, problem=str(error), **context
-        )
+        return await render(request, "owner/sign.html", 400, signing=SIGNING, problem=str(error), **context)
     return RedirectResponse(f"/owner/tables/{name}?new=1", 303)
 
 
@@ -141,9 +139,7 @@ async def table(request: Request, service: Served, name: str, new: int = 0) -> R
             if account.table == name
         ]
         scope = Scope.table(registered.scope)
-        told = history.lines(
-            history.last_entries(service.ledger, scope, LINES), schemas_of(service)
-        )
+        told = history.lines(history.last_entries(service.ledger, scope, LINES), schemas_of(service))
         return {"view": _view(service, registered), "people": people, "lines": told}
 
     looked_up = await to_thread.run_sync(look)

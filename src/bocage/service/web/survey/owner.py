@@ -86,9 +86,7 @@ def _schema(service: Service, table: str, text: str) -> Schema:
         raise SchemaError(f"the schema is not TOML: {error}.") from None
 
 
-async def _distortions(
-    request: Request, schema: Schema, given: dict[str, str], problem: str = ""
-) -> Response:
+async def _distortions(request: Request, schema: Schema, given: dict[str, str], problem: str = "") -> Response:
     columns = []
     for at, attribute in enumerate(schema):
         numeric = isinstance(attribute, Numeric)
@@ -131,9 +129,7 @@ async def show(request: Request, service: Served, survey: str) -> Response:
     """One survey: its address, what it promises, what is known so far, and its model."""
     kept = await to_thread.run_sync(service.surveys.get, survey)
     tree = await to_thread.run_sync(service.surveys.tree, survey)
-    promises = await to_thread.run_sync(
-        lambda: [*kept.survey.privacy(), kept.survey.record_privacy()]
-    )
+    promises = await to_thread.run_sync(lambda: [*kept.survey.privacy(), kept.survey.record_privacy()])
     context = {"kept": kept, "tree": tree, "promises": promises, "problem": ""}
     return await render(request, "survey/owner.html", **context)
 

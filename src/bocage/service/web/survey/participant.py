@@ -53,9 +53,7 @@ async def answer(request: Request, service: Served, survey: str) -> Response:
         if seconds := _senders.take(host):
             raise Limited("too many answers from one address.", seconds)
         document = _parsed(await request.body(), service.settings.json_depth)
-        kept = await to_thread.run_sync(
-            service.surveys.answer, survey, document["token"], document["record"]
-        )
+        kept = await to_thread.run_sync(service.surveys.answer, survey, document["token"], document["record"])
     except BocageError as error:
         body = {"error": errors.body_of(error).model_dump()}
         return JSONResponse(body, errors.status_of(error), errors.headers_of(error))
