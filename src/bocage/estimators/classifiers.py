@@ -17,6 +17,20 @@ from bocage.learners import (
     SulqID3,
 )
 
+__all__ = [
+    "AdditiveClassifier",
+    "AutoClassifier",
+    "BayesClassifier",
+    "DPDFClassifier",
+    "DiffPC45Classifier",
+    "DiffPID3Classifier",
+    "PrivateID3Classifier",
+    "RandomTreesClassifier",
+    "ReadableTreeClassifier",
+    "ScorecardClassifier",
+    "SulqID3Classifier",
+]
+
 
 class SulqID3Classifier(PrivateClassifier, learner=SulqID3):
     """SuLQ-based ID3 (Friedman & Schuster 2010, Algorithm 1): gain from noisy counts."""
