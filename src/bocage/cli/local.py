@@ -225,10 +225,10 @@ def _rows(survey: Survey, file: Path, identity: str | None, *, by_row: bool) -> 
         # The column is text to whoever reads the file, and no part of what is asked.
         schema = replace(schema, attributes=(*schema.attributes, Categorical(identity, ("",))))
         columns = [*columns, identity]
-    found = list(batches(file, schema, columns))
-    if not sum(len(batch) for batch in found):
+    parts = list(batches(file, schema, columns))
+    if not sum(len(batch) for batch in parts):
         raise SurveyError(f"{file} has no records.")
-    rows = pa.Table.from_batches(found)
+    rows = pa.Table.from_batches(parts)
     if identity is not None:
         given = rows[identity].to_pylist()
         if None in given:

@@ -70,8 +70,8 @@ def _predictions(model: Model, file: Path, proba: bool) -> Iterator[dict[str, An
 def _write_csv(lines: Any, model: Model, file: Path, proba: bool) -> None:
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(_layout(model, proba).names)
-    for found in _predictions(model, file, proba):
-        writer.writerows(zip(*found.values(), strict=True))
+    for predicted in _predictions(model, file, proba):
+        writer.writerows(zip(*predicted.values(), strict=True))
 
 
 def _write_parquet(output: Path, model: Model, file: Path, proba: bool) -> None:

@@ -129,8 +129,8 @@ def benchmark(
         store.keep(results)
         done += len(results)
         show(done, len(tasks))
-    found = [(task, store.found[task]) for task in tasks]
-    return Chart.of(schema, [Point(*task[:4], value) for task, value in found], public=table is not None)
+    measured = [(task, store.found[task]) for task in tasks]
+    return Chart.of(schema, [Point(*task[:4], value) for task, value in measured], public=table is not None)
 
 
 Task = tuple[str, str, int, str, int]  # candidate, epsilon, rows, generator, repetition

@@ -77,14 +77,14 @@ def generate(rows: int, function: int, seed: int) -> dict[str, NDArray[np.generi
         chosen = np.concatenate(kept)
         parts.append(({name: column[chosen] for name, column in drawn.items()}, truth[chosen]))
     order = rng.permutation(rows)
-    found: dict[str, NDArray[np.generic]] = {
+    people: dict[str, NDArray[np.generic]] = {
         name: np.concatenate([columns[name] for columns, _ in parts])[order] for name in ATTRIBUTES
     }
     for name in CHOSEN:
-        found[name] = found[name].astype(np.int64)
+        people[name] = people[name].astype(np.int64)
     truth = np.concatenate([truth for _, truth in parts])[order]
-    found[LABEL] = np.where(truth, "A", "B")
-    return found
+    people[LABEL] = np.where(truth, "A", "B")
+    return people
 
 
 def _draw(rng: np.random.Generator, rows: int) -> Columns:

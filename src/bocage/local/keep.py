@@ -104,14 +104,14 @@ class Kept:
             return {}
         content = documents.read(self.path, "the file of answers", OWN)
         try:
-            found = documents.parse(content, FORMAT, VERSION, {"surveys"}, OWN)["surveys"]
-            _check(found)
+            surveys_on_file = documents.parse(content, FORMAT, VERSION, {"surveys"}, OWN)["surveys"]
+            _check(surveys_on_file)
         except BocageError as error:
             raise SurveyError(
                 f"the file of answers {self.path}: {error} Nothing was sent: without it an answer "
                 "would be drawn anew. Restore it, or name another file."
             ) from None
-        surveys: dict[str, dict[str, list[int]]] = found
+        surveys: dict[str, dict[str, list[int]]] = surveys_on_file
         return surveys
 
     def _write(self, surveys: dict[str, Any]) -> None:

@@ -105,9 +105,9 @@ def _step(shares: Floats, counts: Floats, totals: Floats, kernel: Floats) -> Flo
     """Equation 3."""
     expected = shares @ kernel
     ratio = np.divide(counts, expected, out=np.zeros_like(counts), where=expected > 0)
-    found: Floats = shares * (ratio @ kernel.T) / totals[:, None]
-    whole = found.sum(axis=1, keepdims=True)  # 1, unless an answer was impossible
-    return np.asarray(np.divide(found, whole, out=shares.copy(), where=whole > 0), np.float64)
+    updated: Floats = shares * (ratio @ kernel.T) / totals[:, None]
+    whole = updated.sum(axis=1, keepdims=True)  # 1, unless an answer was impossible
+    return np.asarray(np.divide(updated, whole, out=shares.copy(), where=whole > 0), np.float64)
 
 
 def _chi_square(new: Floats, old: Floats) -> Floats:

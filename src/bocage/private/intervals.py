@@ -43,8 +43,8 @@ def tail(off: Floats, ratio: Floats, for_sum: Fraction, for_count: Fraction) -> 
         beyond = np.exp(-(within + 1) * b)
         far = beyond / -np.expm1(-b)
         far -= r / (1 + r) * beyond * np.exp(a * off - slope * (within + 1)) * above
-    found: Floats = np.minimum(2 * norm * (near / (1 + r) + far), 1.0)
-    return found
+    probability: Floats = np.minimum(2 * norm * (near / (1 + r) + far), 1.0)
+    return probability
 
 
 def excess(for_sum: Fraction) -> float:
@@ -70,8 +70,8 @@ def quotients(
 
     def spare(m: Floats, s: Floats, n: Floats) -> Floats:
         """Above 0 for what the interval holds; nearly linear in m."""
-        found: Floats = np.log(np.maximum(tail(np.abs(s - m * n), m, for_sum, for_count), _LEAST))
-        return found - log(MISS)
+        logarithm: Floats = np.log(np.maximum(tail(np.abs(s - m * n), m, for_sum, for_count), _LEAST))
+        return logarithm - log(MISS)
 
     sums = np.where(spare(at, sums, n) > 0, sums, at * n)
     inside, s, n = np.tile(at, 2), np.tile(sums, 2), np.tile(n, 2)
@@ -84,10 +84,10 @@ def quotients(
         middle = inside + (outside - inside) * share
         if turn >= _TURNS - 2:
             middle = middle + (middle - np.tile(at, 2)) * _FURTHER
-        found = spare(middle, s, n)
-        holds = found > 0
-        inside, within = np.where(holds, middle, inside), np.where(holds, found, within / 2)
-        outside, beyond = np.where(holds, outside, middle), np.where(holds, beyond / 2, found)
+        spared = spare(middle, s, n)
+        holds = spared > 0
+        inside, within = np.where(holds, middle, inside), np.where(holds, spared, within / 2)
+        outside, beyond = np.where(holds, outside, middle), np.where(holds, beyond / 2, spared)
     low, high = np.split(np.where(everything, ends, outside), 2)
     return np.maximum(low, -most), np.minimum(high, most)
 

@@ -60,8 +60,10 @@ def fitted(evidence: Evidence, people: Population, center: Law) -> Law:
     starts = np.cumsum([0, *sizes])
     loss = _Loss(people.weights, [*zip(index, starts, strict=False)], target, ridge)
     flat = np.concatenate([center[at].reshape(size, -1) for at, size in zip(places, sizes, strict=True)])
-    found = loss.least(flat, 1 / (curvature + ridge)).clip(-FARTHEST, FARTHEST)
-    return {at: part.reshape(center[at].shape) for at, part in zip(places, np.split(found, starts[1:-1]), strict=True)}
+    log_odds = loss.least(flat, 1 / (curvature + ridge)).clip(-FARTHEST, FARTHEST)
+    return {
+        at: part.reshape(center[at].shape) for at, part in zip(places, np.split(log_odds, starts[1:-1]), strict=True)
+    }
 
 
 def _index(people: Population, at: Sequence[int], shape: tuple[int, ...]) -> NDArray[np.int64]:

@@ -90,8 +90,8 @@ def _drawn(parts: Floats, shares: Sequence[Floats], count: int) -> NDArray[np.in
     cells = np.empty((len(shares), count), np.int64)
     for kind in range(len(parts)):
         here = kinds == kind
-        for own, place, found in zip(shares, places[1:], cells, strict=True):
-            found[here] = np.searchsorted(own[:, kind].cumsum()[:-1], place[here])
+        for own, place, codes in zip(shares, places[1:], cells, strict=True):
+            codes[here] = np.searchsorted(own[:, kind].cumsum()[:-1], place[here])
     return cells
 
 

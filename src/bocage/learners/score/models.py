@@ -37,8 +37,8 @@ def tree_of(score: DrawnOrdinalScore, schema: Schema) -> Drawn:
         ahead.insert(0, {more + own for more in ahead[0] for own in points})
 
     def below(labels: Sequence[int], points: int, place: int) -> Drawn:
-        if len(found := {labels[points + more] for more in ahead[place]}) == 1:
-            return Drawn(found.pop())
+        if len(predicted := {labels[points + more] for more in ahead[place]}) == 1:
+            return Drawn(predicted.pop())
         block, own = columns[place]
         return _split(block, [below(labels, points + more, place + 1) for more in own], schema)
 

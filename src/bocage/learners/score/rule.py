@@ -135,7 +135,7 @@ class _Extent:
 
     def most(self, worth: float) -> int:
         """As many as are of use and the work allows, one at least."""
-        found, spent, sets = 1, 0.0, 0.0
+        columns, spent, sets = 1, 0.0, 0.0
         for size in range(1, len(self.sizes) + 1):
             work, scorecards, more = self._work(size)
             spent, sets = spent + work, sets + more
@@ -143,8 +143,8 @@ class _Extent:
             if not fits or log(scorecards) * worth > self.support:
                 break
             if spent <= CARD_WORK or size == len(self.sizes):
-                found = size
-        return found
+                columns = size
+        return columns
 
     def _work(self, size: int) -> tuple[float, float, float]:
         """About the nanoseconds for all scorecards of so many attributes, their number, and that of sets."""

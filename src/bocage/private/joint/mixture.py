@@ -91,9 +91,9 @@ class OneOf(Fit[Outcome]):
 
         def proposal(choices: Choices) -> Proposed[Outcome]:
             place = choices.choose(totals)
-            found = proposals[place][0](choices)
-            odds, out_of = found.odds
-            return Proposed(found.outcome, found.score, (shares[place] * odds, sum(shares) * out_of))
+            proposed = proposals[place][0](choices)
+            odds, out_of = proposed.odds
+            return Proposed(proposed.outcome, proposed.score, (shares[place] * odds, sum(shares) * out_of))
 
         total = float(np.logaddexp.reduce(totals)) - log(sum(shares))
         return noise.draw_by_rejection(proposal, proposals[0][1], total)

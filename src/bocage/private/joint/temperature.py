@@ -50,10 +50,10 @@ def tempered(propose: Callable[[Fraction], Claim[T]], rows: int, labels: int, ra
 
     def proposal(choices: Choices) -> Proposed[T]:
         place = choices.choose(totals)
-        found = proposals[place][0](choices)
-        numerator, denominator = found.odds
-        score = (UNITS >> halvings[place]) * found.score - costs[place] * rows
-        return Proposed(found.outcome, score, (numerator, len(costs) * denominator))
+        proposed = proposals[place][0](choices)
+        numerator, denominator = proposed.odds
+        score = (UNITS >> halvings[place]) * proposed.score - costs[place] * rows
+        return Proposed(proposed.outcome, score, (numerator, len(costs) * denominator))
 
     return proposal, unit, float(np.logaddexp.reduce(totals)) - log(len(costs))
 

@@ -74,7 +74,7 @@ class Descent:
         """
         self.at = at
         self.look_around()
-        found, left = np.zeros(at.shape), gradient
+        step, left = np.zeros(at.shape), gradient
         towards = better = self._conditioned(left)
         now = first = float((left * better).sum())
         for _ in range(_MOST_TURNS):
@@ -82,12 +82,12 @@ class Descent:
             along = float((towards * curved).sum())
             if not (along > 0 and now > remains * first):
                 break
-            found = found + now / along * towards
+            step = step + now / along * towards
             left = left - now / along * curved
             better = self._conditioned(left)
             before, now = now, float((left * better).sum())
             towards = better + now / before * towards
-        return found
+        return step
 
     def _conditioned(self, gradient: Floats) -> Floats:
         """The inverses at hand times a gradient."""

@@ -99,8 +99,8 @@ def rounded_minimum(problem: Problem) -> Integers:
             place = np.zeros(descent.at.shape, np.int64).astype(object), GRID_BITS
             return _surely(problem, descent, _examine(problem, *place))
         point = _examine(problem, *place)
-        if (found := _rounded(point, problem)) is not None:
-            return found
+        if (minimum := _rounded(point, problem)) is not None:
+            return minimum
         norm = to_float(np.array([_norm(point)], object), point.unit)[0]
         if norm > before / 2:
             return _surely(problem, descent, point)
@@ -112,8 +112,8 @@ def _surely(problem: Problem, descent: Descent, point: Point) -> Integers:
     """The same from any point, where the descent has come to its end; the module says why it ends."""
     digits, nearest = 0, _size(point)
     while True:
-        if (found := _rounded(point, problem)) is not None:
-            return found
+        if (minimum := _rounded(point, problem)) is not None:
+            return minimum
         there = None
         if _norm(point) >= _FAR * point.error:
             there = _step(problem, descent, point, digits, nearest)

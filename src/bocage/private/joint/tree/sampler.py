@@ -207,5 +207,5 @@ def leaves_at_most(candidates: Sequence[Candidate], schema: Schema, depth: int, 
 
 def _children(candidates: Sequence[Candidate], schema: Schema) -> list[int]:
     """Of one split by each candidate; of none at all, that of a leaf."""
-    found = [2 if one.thresholds else schema[one.column].cells for one in candidates]
-    return found or [1]
+    branches = [2 if one.thresholds else schema[one.column].cells for one in candidates]
+    return branches or [1]

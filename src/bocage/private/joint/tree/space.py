@@ -132,19 +132,19 @@ class Ground:
 
         splits = node.splits
         ends, able = np.cumsum([1, *splits]).tolist(), np.flatnonzero(splits).tolist()
-        found = np.empty(ends[-1])
-        found[0] = kernels.leaf_sum(self.counts(node.rows), self.rate, self.lost)
+        log_sums = np.empty(ends[-1])
+        log_sums[0] = kernels.leaf_sum(self.counts(node.rows), self.rate, self.lost)
         if not able:
-            return found
+            return log_sums
         split, whole = self.chance(node)
-        found[0] += log((whole - split) / whole)
+        log_sums[0] += log((whole - split) / whole)
 
         law = kernels.Law(self.rate, self.lost, self.classes, float(self.room))
 
         def work(columns: Sequence[int]) -> None:
             rows, facts = node.rows, node.facts.copy()
             for column in columns:
-                here = found[ends[column] : ends[column + 1]]
+                here = log_sums[ends[column] : ends[column + 1]]
                 kernels.fork(
                     self.codes, self.labels, law, rows, column, node.depth, facts, float(node.branches), here
                 )  # fmt: skip
@@ -155,7 +155,7 @@ class Ground:
         else:
             with ThreadPoolExecutor(threads) as pool:  # its threads end here: no fork meets one
                 list(pool.map(work, [[column] for column in able]))
-        return found
+        return log_sums
 
     def chance(self, node: _Node) -> tuple[int, int]:
         """The prior probability that a node is split, as a fraction; see `bocage.private.joint.tree.weights`."""

@@ -132,10 +132,10 @@ def add_up(counts: Any, total: Any) -> None:
 
 
 @compiled
-def with_splits(log_sum: float, found: Any, splits: int, prior: float) -> float:
+def with_splits(log_sum: float, log_sums: Any, splits: int, prior: float) -> float:
     """The logarithm of a sum with all trees below some splits, each with the prior exp(-prior), as well."""
     for i in range(splits):
-        log_sum = _added(log_sum, found[i] - prior)
+        log_sum = _added(log_sum, log_sums[i] - prior)
     return log_sum
 
 
@@ -149,13 +149,10 @@ class Law(NamedTuple):
 
 
 @compiled
-def stumps(line: Any, labels: Any, law: Any, rows: Any, fact: Any, found: Any) -> None:
+def stumps(line: Any, labels: Any, law: Any, rows: Any, fact: Any, log_sums: Any) -> None:
     """What `fork` finds where no levels are left below: each child is a leaf."""
-    rate, lost, classes = (
-        law.rate,
-        law.lost,
-        law.classes,
-    )  # taken out of a tuple once: it is not free
+    # Taken out of the tuple once: a look into it is not free.
+    rate, lost, classes = law.rate, law.lost, law.classes
     counts, sides = np.zeros((fact[SIZE], classes), np.int64), np.zeros((2, classes), np.int64)
     numeric, children = fact[NUMERIC], 2 if fact[NUMERIC] else fact[SIZE]
     for i in rows:
@@ -168,15 +165,15 @@ def stumps(line: Any, labels: Any, law: Any, rows: Any, fact: Any, found: Any) -
         total = 0.0
         for child in range(children):
             total += leaf_sum(sides[child] if numeric else counts[child], rate, lost)
-        found[split] = total
+        log_sums[split] = total
 
 
 @compiled
 def fork(
     codes: Any, labels: Any, law: Any, rows: Any, column: int, depth: int, facts: Any, branches: float,
-    found: Any,
+    log_sums: Any,
 ) -> None:  # fmt: skip
-    """For each split of a node by one column the sum over all that may be below, into `found`.
+    """For each split of a node by one column the sum over all that may be below, into `log_sums`.
 
     `rows` are those of the node, among all in `codes` (one line per column) and `labels`. Trees may
     have `depth` levels below the node, at least 1, and `branches` is the b of the node. `facts` is
@@ -187,7 +184,7 @@ def fork(
     with others crashes when it is loaded, and two that call each other are not stored.
     """
     if depth == 1:
-        stumps(codes[column], labels, law, rows, facts[column], found)
+        stumps(codes[column], labels, law, rows, facts[column], log_sums)
         return
     rate, lost = law.rate, law.lost
     size, numeric = facts[column, SIZE], facts[column, NUMERIC] > 0
@@ -221,4 +218,4 @@ def fork(
                     value = with_splits(value, inner, splits, np.log(columns * splits / chance))
             total += value
         facts[column, LOW], facts[column, HIGH] = low, high
-        found[split] = total
+        log_sums[split] = total

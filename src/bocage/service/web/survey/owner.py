@@ -114,14 +114,14 @@ async def make(request: Request, service: Served) -> Response:
 
 
 def _survey(schema: Schema, given: dict[str, str]) -> Survey:
-    found = {}
+    distorted = {}
     for at, attribute in enumerate(schema):
         kind, parameter = given.get(f"kind.{at}", ""), given.get(f"parameter.{at}", "").strip()
         words = kind if kind == "clear" else f"{kind}:{parameter}"
-        found[attribute.name] = parse_distortion(attribute, words)
+        distorted[attribute.name] = parse_distortion(attribute, words)
     if not given.get("title", "").strip():
         raise SurveyError("participants read the title: give one.")
-    return Survey(schema, found, title=given["title"].strip())
+    return Survey(schema, distorted, title=given["title"].strip())
 
 
 @routes.get("/{survey}")
@@ -144,8 +144,8 @@ async def picture(request: Request, service: Served, survey: str) -> Response:
             return 0, []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewRecords)  # the page says so itself
-            found = distributions(records, intervals=12 if len(records) < 1200 else None)
-        return len(records), [_drawn(one) for one in found]
+            estimates = distributions(records, intervals=12 if len(records) < 1200 else None)
+        return len(records), [_drawn(one) for one in estimates]
 
     answers, drawings = await to_thread.run_sync(look)
     return await render(request, "survey/picture.html", answers=answers, drawings=drawings)
