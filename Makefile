@@ -30,7 +30,7 @@ install = $(UV) pip install --quiet --python $(BIN)/python --require-hashes -r $
 	     $(BIN)/python -m pip install --quiet --require-hashes -r $(1); }
 bocage = $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 
-.PHONY: help demo check test lint format docs house picture screenshots bench system lock clean reproduce
+.PHONY: help demo check test oldest lint format docs house picture screenshots bench system lock clean reproduce
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,12 @@ check: lint ## lint, then run the fast tests, in under two minutes
 
 test: lint system ## lint, then run every test (PostgreSQL and Spark included)
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
+
+oldest: .venv/dev.stamp ## run the tests of the door with the oldest uvicorn that pyproject.toml allows
+	@$(BIN)/python -m pip install --quiet --no-deps --upgrade --target out/oldest \
+		uvicorn==$$(sed -n 's/.*"uvicorn>=\([0-9.]*\)".*/\1/p' pyproject.toml)
+	@PYTHONPATH=out/oldest $(BIN)/python -m pytest -q tests/service/test_raw_sockets.py \
+		tests/service/test_other_servers.py tests/service/test_protocol.py tests/service/test_processes.py $(ARGS)
 
 lint: .venv/dev.stamp ## ruff, formatting, types, layers
 	@$(BIN)/ruff check .

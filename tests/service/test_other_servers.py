@@ -41,7 +41,7 @@ def h11(made, **settings):
 
 @contextmanager
 def hypercorn(made, **settings):
-    serving = pytest.importorskip("hypercorn.asyncio")
+    from hypercorn import asyncio as serving
     from hypercorn.config import Config
 
     config, port, stop = Config(), free_port(), threading.Event()
