@@ -96,7 +96,9 @@ def learner(name, schema):
     return kind(attributes=tuple(names) or None, **several)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "shape", [pytest.param(shape, marks=pytest.mark.slow) if "," in shape else shape for shape in SHAPES]
+)
 def test_every_question_is_answered_or_refused_before_the_charge(shape):
     caps, sizes = (CAPS[:1], ("empty", "full")) if shape == "65,536 cells" else (CAPS, SIZES)
     for cap, size, epsilon in product(caps, sizes, ("0.000000001", "1000")):
