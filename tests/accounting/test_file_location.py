@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from bocage.accounting import Scope, move_ledger, open_ledger
+from bocage.accounting.file_location import WatchedFile
 from bocage.epsilon import Epsilon
 from bocage.errors import LedgerCorrupt, LedgerError
 
@@ -322,3 +323,24 @@ def test_a_format_number_that_does_not_fit_the_tables_is_refused(path):
         with pytest.raises(LedgerCorrupt):
             open_ledger(path)
         refused(path, "the tables of another")
+
+
+@pytest.mark.parametrize("platform", ["linux", "another"])
+@pytest.mark.parametrize("change", ["deleted", "moved", "replaced", "moved and made anew"])
+def test_a_file_that_leaves_its_name_is_noticed(tmp_path, monkeypatch, platform, change):
+    monkeypatch.setattr(sys, "platform", platform if platform != "linux" else sys.platform)
+    path, other = tmp_path / "log", tmp_path / "other"
+    path.write_text("a")
+    watched = WatchedFile(str(path))
+    path.write_text("written")
+    assert watched.is_in_place()
+    if change == "deleted":
+        path.unlink()
+    elif change == "replaced":
+        other.write_text("b")
+        other.replace(path)
+    else:
+        path.rename(other)
+    if change == "moved and made anew":
+        path.write_text("c")
+    assert not watched.is_in_place()

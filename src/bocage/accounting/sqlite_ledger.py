@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from bocage.accounting import chain, machine_run
 from bocage.accounting.entry import Entry
-from bocage.accounting.file_location import FileLocation
+from bocage.accounting.file_location import FileLocation, WatchedFile
 from bocage.accounting.ledger_store import LedgerStore
 from bocage.accounting.sqlite_file import (
     APPLICATION,
@@ -103,7 +103,7 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
         try:
             if self.version == FORMAT:
                 self._require_location(location, connection)
-            connection.log_inode = _inode(self._log)
+            connection.log = WatchedFile(self._log)
         except BaseException:
             self.close_idle([connection])
             raise
@@ -201,7 +201,7 @@ class SQLiteLedger(LedgerStore, SQLiteStore):
             raise self._gone("Nothing was charged")
 
     def after_commit(self, transaction: Transaction) -> None:
-        if _inode(self._log) != transaction.connection.log_inode:
+        if not transaction.connection.log.is_in_place():
             raise self._gone("The charge may stand")
         super().after_commit(transaction)
 
@@ -334,13 +334,6 @@ class _Identity(NamedTuple):
     place: str
     path: str
     log: int
-
-
-def _inode(path: str) -> int | None:
-    try:
-        return os.stat(path).st_ino  # noqa: PTH116 - at every charge
-    except OSError:
-        return None
 
 
 def _size(path: str) -> int:

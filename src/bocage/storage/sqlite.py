@@ -24,12 +24,12 @@ class Connection(sqlite3.Connection):
     ----------
     lasting
         Whether a commit waits for the disk.
-    log_inode
-        Which file the write-ahead log was when the connection was opened, if its store says so.
+    log
+        The write-ahead log of the connection, if its store watches it.
     """
 
     lasting = True
-    log_inode: int | None = None
+    log: Any = None
 
 
 class SQLiteStore(Store):
