@@ -94,7 +94,7 @@ class WatchedFile:
 
     def _seen(self) -> str | int | None:
         if self._descriptor >= 0:
-            return os.readlink(f"/proc/self/fd/{self._descriptor}")  # noqa: PTH115 - likewise
+            return os.readlink(f"/proc/self/fd/{self._descriptor}")  # noqa: PTH115 - at every charge
         try:
             return os.stat(self._path).st_ino  # noqa: PTH116 - at every charge
         except OSError:
